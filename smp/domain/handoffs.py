@@ -1,0 +1,59 @@
+"""What leaves a session: a review request, its decision, a pull request."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from smp.domain.ids import AgentId, CommitSha, FilePath, HandoffId, SandboxId, SessionId, VerifyId
+
+
+class ReviewRequest(Struct, frozen=True, kw_only=True):
+    id: HandoffId
+    session_id: SessionId
+    sandbox_id: SandboxId
+    reviewer_agent: AgentId
+    reviewer_session: SessionId
+    verify_result_id: VerifyId
+    status: str = "pending_review"
+    comments: str = ""
+
+
+class ConflictHunk(Struct, frozen=True, kw_only=True):
+    """Two versions of the same lines; line numbers of the base file, 1-based."""
+
+    start_line: int
+    ours: str
+    theirs: str
+
+
+class FileConflict(Struct, frozen=True, kw_only=True):
+    file: FilePath
+    hunks: tuple[ConflictHunk, ...]
+
+
+class BranchChange(Struct, frozen=True, kw_only=True):
+    """What a forge is asked to publish.
+
+    Attributes:
+        branch: `smp/<session id>`; deterministic, so that a repeated call finds its own earlier work.
+        body: Markdown.
+    """
+
+    branch: str
+    base_sha: CommitSha
+    title: str
+    body: str
+    author: str
+    files: tuple[FilePath, ...]
+
+
+class PullRequest(Struct, frozen=True, kw_only=True):
+    """Published work. `url` is a local path for a plain git remote."""
+
+    id: str
+    branch: str
+    base_sha: CommitSha
+    head_sha: CommitSha
+    files_changed: tuple[FilePath, ...]
+    url: str
+    status: str = "open"

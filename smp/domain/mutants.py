@@ -1,0 +1,84 @@
+"""Mutants and verdicts of the integrity gate (decisions.md section 11)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from smp.domain.ids import ContentHash, FilePath, NodeId, SandboxId, SessionId, VerifyId
+
+
+class Mutant(Struct, frozen=True, kw_only=True):
+    """One small change of a file.
+
+    Attributes:
+        index: Position in the file's deterministic order (line, column, operator), from 0.
+        operator: `comparison`, `boundary`, `boolean`, `arithmetic`, `constant`, `return_value`, `statement_deletion` …
+        start_byte, end_byte: What `mutated` replaces in the file's bytes.
+    """
+
+    index: int
+    file: FilePath
+    node_id: NodeId
+    line: int
+    operator: str
+    original: str
+    mutated: str
+    start_byte: int
+    end_byte: int
+
+
+class MutantStatus(StrEnum):
+    KILLED = "killed"
+    SURVIVED = "survived"
+    TIMEOUT = "timeout"
+    NOT_COVERED = "not_covered"
+    EQUIVALENT = "equivalent"
+    INVALID = "invalid"
+
+
+class MutantOutcome(Struct, frozen=True, kw_only=True):
+    """What became of a mutant; `test` is the killer, or the test that should have killed it."""
+
+    mutant: Mutant
+    status: MutantStatus
+    test: str | None = None
+
+
+class MissingAssert(Struct, frozen=True, kw_only=True):
+    """A function that a test calls without any of its results reaching an assertion."""
+
+    node_id: NodeId
+    test: str
+    output_type: str | None = None
+
+
+class IntegrityReport(Struct, frozen=True, kw_only=True):
+    """The gate's verdict on one target and one test file.
+
+    Attributes:
+        status: `passed` or `failed`. failure_code: SURVIVING_MUTANT, MISSING_AST_ASSERT, TESTS_FAILING, or None.
+        tree_hash: Merkle root of the box's files when judged; a later edit voids the verdict.
+        mutation_score: killed / (killed + survived), in [0, 1]; 1.0 when there was nothing to kill.
+        coverage_delta_pct: Percentage points of the target's lines, after minus before; None when not measurable.
+    """
+
+    id: VerifyId
+    session_id: SessionId
+    sandbox_id: SandboxId
+    target_file: FilePath
+    test_file: FilePath
+    tree_hash: ContentHash
+    status: str
+    failure_code: str | None = None
+    missing_asserts: tuple[MissingAssert, ...] = ()
+    outcomes: tuple[MutantOutcome, ...] = ()
+    mutants_total: int = 0
+    mutants_killed: int = 0
+    mutants_survived: int = 0
+    mutation_score: float = 1.0
+    coverage_delta_pct: float | None = None
+    tests_passed: int = 0
+    tests_failed: int = 0
+    test_output: str = ""

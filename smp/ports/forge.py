@@ -1,0 +1,24 @@
+"""Where finished work goes: GitHub, GitLab, or a plain git remote."""
+
+from __future__ import annotations
+
+import abc
+
+from smp.domain.handoffs import BranchChange, FileConflict, PullRequest
+from smp.domain.sandboxes import ChangedFile
+
+
+class Forge(abc.ABC):
+    @abc.abstractmethod
+    def conflicts(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> tuple[FileConflict, ...]:
+        """Files that cannot be merged into the present base branch, with their hunks; empty when it merges."""
+
+    @abc.abstractmethod
+    def publish(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> PullRequest:
+        """Commit the files on the change's branch, push it, open (or find again) its pull request.
+
+        Never touches the user's working tree, index, HEAD or hooks. Repeating gives the same branch and pull request.
+
+        Raises:
+            ForgeFailed: Refused or unreachable; the message says what to check.
+        """

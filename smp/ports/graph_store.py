@@ -1,0 +1,89 @@
+"""Where the graph lives: apply a delta, fetch, walk.
+
+Every answer is sorted by id (nodes) or by kind, source, target, to_name (edges), so that equal graphs give equal
+answers. All methods raise `Unavailable` when the backend cannot be reached.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterable, Iterator
+
+from smp.domain.graph import (
+    DeltaCounts,
+    Direction,
+    Edge,
+    EdgeKind,
+    GraphDelta,
+    Node,
+    NodeKind,
+    Scope,
+    Scores,
+    Walked,
+)
+from smp.domain.ids import NodeId
+
+
+class GraphStore(abc.ABC):
+    @abc.abstractmethod
+    def apply(self, delta: GraphDelta) -> DeltaCounts:
+        """Replace the delta's parts and drop its removed owners, in one transaction.
+
+        Applying the same delta twice is harmless and counts nothing the second time. CALLS_RUNTIME edges are kept
+        while both ends exist and dropped with either. An edge whose target does not exist after the transaction is
+        kept only when it is a CALLS_UNRESOLVED.
+        """
+
+    @abc.abstractmethod
+    def nodes(self, ids: Iterable[NodeId]) -> tuple[Node, ...]:
+        """The nodes with these ids; unknown ids are left out."""
+
+    @abc.abstractmethod
+    def find(self, name: str) -> tuple[Node, ...]:
+        """Every node that a reference may mean, by the first of these that answers: exact id; file or package path;
+        `path#qualname`; qualified name; bare name. At most 100."""
+
+    @abc.abstractmethod
+    def scan(self, scope: Scope, kinds: tuple[NodeKind, ...] = ()) -> Iterator[Node]:
+        """All nodes of a scope (communities only in the full scope), of these kinds or of all when empty."""
+
+    @abc.abstractmethod
+    def edges(
+        self, ids: Iterable[NodeId], *, kinds: tuple[EdgeKind, ...] = (), direction: Direction = Direction.OUTGOING
+    ) -> tuple[Edge, ...]:
+        """The edges that leave (or enter) any of these nodes. CALLS_UNRESOLVED only leave."""
+
+    @abc.abstractmethod
+    def scan_edges(self, scope: Scope, kinds: tuple[EdgeKind, ...] = ()) -> Iterator[Edge]:
+        """All edges whose source lies in the scope."""
+
+    @abc.abstractmethod
+    def walk(
+        self,
+        seeds: Iterable[NodeId],
+        *,
+        hops: int,
+        kinds: tuple[EdgeKind, ...],
+        direction: Direction,
+        limit: int = 10_000,
+    ) -> tuple[Walked, ...]:
+        """Nodes within `hops` edges of the seeds, seeds left out, nearest first, ties by id.
+
+        One query, not one per node. At most `limit` nodes, the nearest.
+        """
+
+    @abc.abstractmethod
+    def observe_calls(self, edges: Iterable[Edge]) -> tuple[Edge, ...]:
+        """Add CALLS_RUNTIME edges; counts of the same (source, target, commit_sha) add up, first_seen is kept.
+
+        Returns:
+            The edges that were new. Edges with an unknown end are refused silently and not returned.
+        """
+
+    @abc.abstractmethod
+    def put_scores(self, scores: dict[NodeId, Scores]) -> None:
+        """Replace all scores."""
+
+    @abc.abstractmethod
+    def scores(self, ids: Iterable[NodeId]) -> dict[NodeId, Scores]:
+        """Scores of these nodes; nodes never ranked are left out."""

@@ -1,0 +1,34 @@
+"""What the indexer remembers between runs: content hashes, per-file summaries, facts read while linking."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterable
+
+from smp.domain.ids import ContentHash, FilePath
+
+
+class IndexCache(abc.ABC):
+    @abc.abstractmethod
+    def file_hashes(self) -> dict[FilePath, ContentHash]:
+        """Content hash of every indexed file."""
+
+    @abc.abstractmethod
+    def put_file_hashes(self, hashes: dict[FilePath, ContentHash], removed: Iterable[FilePath]) -> None:
+        """Record what has been indexed. Part of the transaction opened by `transaction`, when one is open."""
+
+    @abc.abstractmethod
+    def blobs(self, kind: str, keys: Iterable[str]) -> dict[str, bytes]:
+        """Stored bytes by key; missing keys are left out. Kinds: `summary`, `facts`, `meta` …"""
+
+    @abc.abstractmethod
+    def put_blobs(self, kind: str, blobs: dict[str, bytes]) -> None:
+        """Store bytes by key, replacing."""
+
+    @abc.abstractmethod
+    def drop_blobs(self, kind: str, keys: Iterable[str]) -> None:
+        """Forget these keys."""
+
+    @abc.abstractmethod
+    def keys(self, kind: str) -> tuple[str, ...]:
+        """All keys of a kind, sorted."""

@@ -1,0 +1,61 @@
+"""Enrichment and full-text search over metadata."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from smp.domain.graph import Node, NodeKind, Scope
+from smp.domain.ids import NodeId
+from smp.domain.metadata import Enrichment
+
+
+class TextQuery(Struct, frozen=True, kw_only=True):
+    """A search.
+
+    Attributes:
+        text: Words; `match` is `all` (every word) or `any`.
+        tags: Nodes must carry every one of these.
+        fields: Which fields count: `docstring`, `description`, `tags`; `code` adds names and signatures (for locate).
+    """
+
+    text: str
+    match: str = "all"
+    node_types: tuple[NodeKind, ...] = ()
+    tags: tuple[str, ...] = ()
+    scope: Scope = Scope()
+    fields: tuple[str, ...] = ("docstring", "description", "tags")
+    limit: int = 10
+
+
+class TextMatch(Struct, frozen=True, kw_only=True):
+    """A hit. bm25: positive, higher is better. matched_on: fields of the query that hold a word of it, sorted."""
+
+    node: Node
+    enrichment: Enrichment
+    bm25: float
+    matched_on: tuple[str, ...]
+
+
+class TextAnswer(Struct, frozen=True, kw_only=True):
+    """Hits by falling score, ties by id; total counts those beyond the limit too."""
+
+    matches: tuple[TextMatch, ...]
+    total: int
+
+
+class MetadataStore(abc.ABC):
+    @abc.abstractmethod
+    def enrichments(self, ids: Iterable[NodeId]) -> dict[NodeId, Enrichment]:
+        """Stored enrichments of these nodes; nodes never enriched are left out."""
+
+    @abc.abstractmethod
+    def put_enrichments(self, enrichments: dict[NodeId, Enrichment]) -> None:
+        """Write these, one transaction. Enrichments of removed nodes vanish with them unless manually set; those come
+        back when a node with the same id returns."""
+
+    @abc.abstractmethod
+    def search(self, query: TextQuery) -> TextAnswer:
+        """BM25-ranked matches. Words are folded to lower case and split at case and underscore boundaries too."""

@@ -1,0 +1,29 @@
+"""Durable runs by name: start, signal, query, await (Temporal behind it)."""
+
+from __future__ import annotations
+
+import abc
+
+from smp.domain.runs import SessionOutcome, SessionRunRequest, SessionRunState
+
+
+class RunEngine(abc.ABC):
+    @abc.abstractmethod
+    def start_session(self, request: SessionRunRequest) -> str:
+        """Start (or find) the run of a session; returns its workflow id.
+
+        Raises:
+            Unavailable: No server; the message says how to start one.
+        """
+
+    @abc.abstractmethod
+    def state(self, workflow_id: str) -> SessionRunState:
+        """The run's present state, by query; works after it has ended too."""
+
+    @abc.abstractmethod
+    def result(self, workflow_id: str, *, timeout_ms: int | None = None) -> SessionOutcome:
+        """Wait for the end."""
+
+    @abc.abstractmethod
+    def cancel(self, workflow_id: str) -> None:
+        """Ask it to stop; it compensates first."""

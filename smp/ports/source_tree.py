@@ -1,0 +1,88 @@
+"""The files of a repository: at a commit, or as they lie in the working tree."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+
+from msgspec import Struct
+
+from smp.domain.ids import CommitSha, ContentHash, FilePath
+
+
+class SourceFile(Struct, frozen=True, kw_only=True):
+    """Bytes of a file and their SHA-256."""
+
+    path: FilePath
+    content: bytes
+    hash: ContentHash
+
+
+class SkippedFile(Struct, frozen=True, kw_only=True):
+    """A file that is listed but not read; reason: `ignored` is never listed; `binary`, `too_large`, `generated`, `link_outside`."""
+
+    path: FilePath
+    reason: str
+
+
+class Listing(Struct, frozen=True, kw_only=True):
+    """files: path → content hash, of every file that is indexed. skipped: sorted by path."""
+
+    files: dict[FilePath, ContentHash]
+    skipped: tuple[SkippedFile, ...] = ()
+
+
+class CommitInfo(Struct, frozen=True, kw_only=True):
+    """One commit of the history; files are those it changed."""
+
+    sha: CommitSha
+    at: str
+    author: str
+    files: tuple[FilePath, ...]
+
+
+class SourceTree(abc.ABC):
+    @abc.abstractmethod
+    def head(self) -> CommitSha | None:
+        """The commit checked out; None before the first commit.
+
+        Raises:
+            Invalid: The folder is no git repository; the message says how to make one.
+        """
+
+    @abc.abstractmethod
+    def resolve(self, revision: str) -> CommitSha:
+        """Full hash of a commit given by (abbreviated) hash.
+
+        Raises:
+            Invalid: No such commit (`path` = `commit_sha`).
+        """
+
+    @abc.abstractmethod
+    def list(self, known: dict[FilePath, ContentHash] | None = None) -> Listing:
+        """All files of the working tree that ignore rules (at every level, of git) do not exclude.
+
+        Hashes are computed from content; an implementation may reuse earlier ones while size, mtime_ns and inode are
+        unchanged and the file was not written within the granularity of the clock.
+        """
+
+    @abc.abstractmethod
+    def read(self, paths: Iterable[FilePath]) -> tuple[SourceFile, ...]:
+        """Files of the working tree; those that do not exist (any more) are left out.
+
+        Raises:
+            Invalid: A path leaves the repository.
+        """
+
+    @abc.abstractmethod
+    def read_at(self, commit: CommitSha, paths: Iterable[FilePath]) -> tuple[SourceFile, ...]:
+        """Files as they were at a commit; missing ones are left out."""
+
+    @abc.abstractmethod
+    def history(self, *, since_days: int) -> tuple[CommitInfo, ...]:
+        """Commits of the last days that HEAD reaches, newest first, at most 10,000; merges left out."""
+
+    @abc.abstractmethod
+    def watch(self, on_change: Callable[[frozenset[FilePath]], None]) -> AbstractContextManager[None]:
+        """Call back from another thread with paths that changed on disk, debounced, until the context ends."""

@@ -1,0 +1,160 @@
+"""Every option, its unit and its default; read once from `smp.toml`, the environment and flags, in rising precedence."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from platformdirs import user_cache_path
+
+from smp.domain.errors import Invalid
+
+
+class IndexSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Attributes:
+    max_file_bytes: Larger files are listed as skipped and never parsed.
+    workers: Processes that parse; 0 = one per core.
+    history_days: Window of git history that seeds telemetry at the first index.
+    """
+
+    max_file_bytes: int = 1_000_000
+    workers: int = 0
+    history_days: int = 90
+
+
+class SandboxSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Attributes:
+    driver: `bubblewrap`.
+    setup: Command that installs what the project's tests need into the layer; empty: derived from the lock or
+        requirements file that is found.
+    python: Interpreter of the box; empty: CPython 3.13 or 3.12 where found, else the platform's own.
+    environment: Variables of every command in the box.
+    """
+
+    driver: str = "bubblewrap"
+    setup: str = ""
+    requirements: tuple[str, ...] = ()
+    python: str = ""
+    environment: dict[str, str] = {}
+    memory_mb: int = 2048
+    disk_mb: int = 1024
+    pids: int = 256
+    cpu_pct: int = 200
+    timeout_ms: int = 300_000
+    allowed_hosts: tuple[str, ...] = ()
+
+
+class TemporalSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where the workflow server listens; `address` is host:port."""
+
+    address: str = "127.0.0.1:7233"
+    namespace: str = "default"
+    ui_url: str = "http://127.0.0.1:8233"
+
+
+class ServeSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Bounds of the RPC facade.
+
+    Attributes:
+        max_body_bytes: Larger bodies are HTTP 413. max_batch: members of a batch. max_depth: nesting of the JSON.
+        watch: Index external edits as they happen.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8420
+    max_body_bytes: int = 20_000_000
+    max_batch: int = 500
+    max_depth: int = 64
+    watch: bool = True
+
+
+class SafetySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Attributes:
+    ttl_seconds: Default life of a session, extended by each call.
+    hot_changes, hot_callers: A node is hot at or above both (decisions.md section 6). hot_window_days: the window.
+    coverage_complexity: Functions above this McCabe number without coverage are a red alert.
+    min_coverage_pct: What unblocks them.
+    """
+
+    ttl_seconds: int = 3600
+    hot_changes: int = 5
+    hot_callers: int = 5
+    hot_window_days: int = 30
+    coverage_complexity: int = 8
+    min_coverage_pct: float = 60.0
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Attributes:
+    repo: The repository's root. data_dir: where its state lives (default `<repo>/.smp`).
+    cache_dir: Per-user cache outside any repository: servers that were built, interpreters, package layers.
+    profile: `embedded`.
+    token: Bearer token of the server; never logged.
+    """
+
+    repo: Path
+    data_dir: Path
+    cache_dir: Path
+    profile: str = "embedded"
+    token: str = ""
+    index: IndexSettings = IndexSettings()
+    sandbox: SandboxSettings = SandboxSettings()
+    temporal: TemporalSettings = TemporalSettings()
+    serve: ServeSettings = ServeSettings()
+    safety: SafetySettings = SafetySettings()
+
+
+def load_settings(
+    repo: Path, *, data_dir: Path | None = None, environ: Mapping[str, str] | None = None
+) -> Settings:
+    """Settings of a repository.
+
+    Args:
+        repo: Its root (a folder; whether it is a git repository is checked by the source tree).
+        data_dir: Overrides `SMP_DATA_DIR` and the default.
+        environ: The process environment when None. `SMP_<SECTION>_<OPTION>` overrides the file, e.g.
+            `SMP_TEMPORAL_ADDRESS`; `SMP_TOKEN`, `SMP_CACHE_DIR`, `SMP_DATA_DIR` stand alone.
+
+    Raises:
+        Invalid: The folder does not exist, or an option is unknown or of the wrong type; the message names it.
+    """
+    env = os.environ if environ is None else environ
+    root = repo.expanduser().resolve()
+    if not root.is_dir():
+        raise Invalid(f"no folder {str(repo)!r}; name a repository with --repo", path="repo")
+    raw = _read_file(root / "smp.toml")
+    sections = {field.name for field in msgspec.structs.fields(Settings)} - {"repo", "data_dir", "cache_dir", "token", "profile"}
+    for key, value in env.items():
+        section, _, option = key.removeprefix("SMP_").lower().partition("_")
+        if key.startswith("SMP_") and section in sections and option:
+            table = raw.setdefault(section, {})
+            if isinstance(table, dict):
+                table[option] = value
+    cache = Path(env["SMP_CACHE_DIR"]) if env.get("SMP_CACHE_DIR") else user_cache_path("smp")
+    data = data_dir or (Path(env["SMP_DATA_DIR"]) if env.get("SMP_DATA_DIR") else root / ".smp")
+    raw |= {"repo": str(root), "data_dir": str(data.expanduser().absolute()), "cache_dir": str(cache.expanduser().absolute())}
+    if env.get("SMP_TOKEN"):
+        raw["token"] = env["SMP_TOKEN"]
+    try:
+        return msgspec.convert(raw, Settings, strict=False, dec_hook=_decode)
+    except msgspec.ValidationError as error:
+        raise Invalid(f"settings: {error}; see docs/configuration.md", path="smp.toml") from error
+
+
+def _read_file(path: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Invalid(f"smp.toml does not parse: {error}", path="smp.toml") from error
+
+
+def _decode(kind: type, value: object) -> object:
+    if kind is Path:
+        return Path(str(value))
+    raise NotImplementedError(kind)
