@@ -1,0 +1,1 @@
+"""How call sites find their targets; `smp.indexing.link` is the entry."""

@@ -1,0 +1,164 @@
+"""What a language must supply; nothing above this layer names a language.
+
+How to write one
+----------------
+1. **`analyse`**: bytes → `FileAnalysis`. Slice bytes and decode each name once; line numbers are those of the stored
+   bytes. Make the File node (`file_node`), one node for *every* definition (`SummaryBuilder.define` hands out unique
+   qualified names: `f`, `f~2` …), DEFINES edges from the enclosing definition, `Damage` for what did not parse.
+2. **The summary** (`smp.domain.source`): walk each scope in execution order, keep `name → op last stored`, join
+   branches with `PHI`, and write
+   - an op for each expression that may hold a callable, class, instance, module, container (others: `NOTHING`);
+   - a `Site` for each call, decorator, property access, protocol use (`with`, `for`, operators), and a `USE` site for
+     each name or attribute that is used as a value (argument, stored, returned, in a container);
+   - `STORE` for each write of a variable that other scopes (or `VAR`) may read; `STORE_ATTR`, `STORE_ITEM`;
+   - functions with parameters, annotations (type expressions are ops too; `INSTANCE(type)` is a value of the type,
+     strings are parsed), `returns`, `yields`; classes with bases and members; exports with their value at module exit.
+   Scope rules are yours: linking sees no scopes. An unnamed function has `definition=NOTHING` and its sites belong to
+   the nearest named definition. Default values and decorators are evaluated in the enclosing scope.
+3. **`resolver`**: built once a link from the file list, configuration and summaries; `module` maps an `ImportDecl` to a
+   file, a namespace, an external name, or nothing. It opens no file, and answers from what it was given only.
+4. **`tables`**: what is known of the language's built-ins: constructor and call method names, results of well-known
+   functions (`Transfer`), types whose elements are what their arguments say.
+
+Everything is a pure function of its arguments: no clock, environment, file system; sort before returning.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from smp.domain.ids import FilePath
+from smp.domain.source import FileAnalysis, FileSummary, ImportDecl
+
+
+class Module(Struct, frozen=True, kw_only=True):
+    """Where an import leads.
+
+    Attributes:
+        kind: `file`, `namespace` (a folder that is a package without code), `external` (a package or built-in module
+            that is not in the repository), `missing` (a relative import of nothing, or the project's own package).
+        path: The file; or the namespace's dotted or slashed name, for `module` to look into.
+        dotted: External name (`os.path`, `react`).
+        types: Further file that declares the types of `path` (`.pyi`, `.d.ts`).
+        parents: Files that run before it (the `__init__.py` of its packages), outermost first.
+    """
+
+    kind: str
+    path: FilePath = FilePath("")
+    dotted: str = ""
+    types: FilePath | None = None
+    parents: tuple[FilePath, ...] = ()
+
+
+class Resolver(abc.ABC):
+    """Stratum 0: modules, for one family of languages, over one state of the repository."""
+
+    @abc.abstractmethod
+    def module(self, importer: FilePath, declaration: ImportDecl) -> Module:
+        """The module that the declaration's module text names."""
+
+    @abc.abstractmethod
+    def submodule(self, parent: Module, name: str) -> Module | None:
+        """The module `name` inside a package or namespace; None if there is none (or the language has no such thing)."""
+
+    def root(self, importer: FilePath, declaration: ImportDecl) -> Module:
+        """What `import a.b` binds when it binds `a` only."""
+        return self.module(importer, declaration)
+
+    def fixture_files(self, path: FilePath) -> tuple[FilePath, ...]:
+        """Files whose `own_fixtures` the tests of this file may ask for, nearest first, beginning with itself."""
+        return (path,)
+
+
+class Transfer(Struct, frozen=True, kw_only=True):
+    """What a well-known external function does with values.
+
+    Attributes:
+        result: `arg:N` (the N-th argument), `element:N` (elements of it), `container:N` (a new container of its
+            elements), `pairs:N` (a container of (index, element) pairs), `zip`, `mapped` (a container of what calling argument 0
+            returns), `instance:<dotted>`, `receiver`, `receiver_element`, `receiver_container`, `receiver_items`, `partial`,
+            `attribute` (getattr), `module` (import by constant name), `awaited_all` (container of awaited arguments),
+            `class_of` (the class of argument 0), `instance_of` (an instance of the class given), `call` (what calling argument 0 returns), empty.
+        stores: Argument positions whose value becomes an element of the receiver.
+        spreads: Argument positions whose elements become elements of the receiver.
+        calls: Position of an argument that is called, else -1. with_elements: position whose elements (or the receiver's, at
+            -2) it receives; -1: unknown arguments.
+        protocol: Method names that run on argument 0 (`len` → `__len__`).
+    """
+
+    result: str = ""
+    stores: tuple[int, ...] = ()
+    spreads: tuple[int, ...] = ()
+    calls: int = -1
+    with_elements: int = -1
+    protocol: tuple[str, ...] = ()
+
+
+class Tables(Struct, frozen=True, kw_only=True):
+    """What a family of languages knows of itself.
+
+    Attributes:
+        constructors: Method names that run when a class is called, in the order looked for; all that exist count.
+        call_method: Method that runs when an instance is called; empty: none.
+        builtins: Names that are defined everywhere, with their dotted name (`len` → `builtins.len`).
+        transfers: Dotted external name → what it does.
+        transparent: Dotted names of decorators that leave the name holding the definition (or an equal of it).
+        optional: Type constructors to be seen through (`typing.Optional` …): an instance of any argument.
+        element_last: External generic types whose element is the last argument (`dict[K, V]` by value) …
+        element_first: … or the first (iteration of a mapping yields keys).
+        awaitables: External generic types that awaiting opens (last argument).
+        class_types: `type[C]`: denotes the class itself.
+        self_types: `typing.Self`: the receiver's class.
+        ignored_bases: External bases that hide no method names a look-up might mean (`abc.ABC`, `typing.Generic`, `builtins.object`).
+        members: External class → names it has, where known: a look-up may step over it for others.
+        plain_types: External types (`builtins.str` …) whose attributes never lead back into the project.
+        property_decorators: Dotted names of decorators that make a getter (for those not recognised syntactically).
+    """
+
+    constructors: tuple[str, ...] = ()
+    call_method: str = ""
+    builtins: Mapping[str, str] = {}
+    transfers: Mapping[str, Transfer] = {}
+    transparent: frozenset[str] = frozenset()
+    optional: frozenset[str] = frozenset()
+    element_last: frozenset[str] = frozenset()
+    element_first: frozenset[str] = frozenset()
+    awaitables: frozenset[str] = frozenset()
+    class_types: frozenset[str] = frozenset()
+    self_types: frozenset[str] = frozenset()
+    ignored_bases: frozenset[str] = frozenset()
+    members: Mapping[str, frozenset[str]] = {}
+    plain_types: frozenset[str] = frozenset()
+    property_decorators: frozenset[str] = frozenset()
+
+
+class Language(abc.ABC):
+    """One language.
+
+    Attributes:
+        name: As on nodes (`python`). family: languages of one family import each other (`ecmascript`).
+        suffixes: File name endings, with the dot, lower case.
+    """
+
+    name: str
+    family: str
+    suffixes: tuple[str, ...]
+
+    @abc.abstractmethod
+    def analyse(self, path: FilePath, content: bytes) -> FileAnalysis:
+        """Read one file. Never raises for bad content: what cannot be read is `damage`."""
+
+    @abc.abstractmethod
+    def wants_config(self, path: FilePath) -> bool:
+        """Whether the content of this configuration file matters to `resolver`."""
+
+    @abc.abstractmethod
+    def resolver(self, files: Mapping[FilePath, FileSummary], configs: Mapping[FilePath, bytes]) -> Resolver:
+        """Stratum 0 for the files of this family (the first language of a family in the registry is asked)."""
+
+    @abc.abstractmethod
+    def tables(self) -> Tables:
+        """Constant tables of the family."""

@@ -1,0 +1,5 @@
+"""Python."""
+
+from smp.languages.python.language import Python
+
+__all__ = ["Python"]
