@@ -107,6 +107,7 @@ class AuditEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
         seq: Position in the session, from 1.
         key: Idempotency key of the step that caused it; unique in the session. Empty for reads.
         method: The protocol method, or FILE_WRITE, SCOPE_VIOLATION …
+        receipt: JSON of the step's input hash and result, so that the same key again is answered with the first result.
         hash: SHA-256 over the previous event's hash and this event; a broken chain shows tampering.
     """
 
@@ -119,4 +120,5 @@ class AuditEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     result: str | None = None
     checkpoint_id: CheckpointId | None = None
     detail: str | None = None
+    receipt: str | None = None
     hash: ContentHash = ContentHash("")

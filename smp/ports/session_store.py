@@ -57,7 +57,9 @@ class SessionStore(abc.ABC):
         """
 
     @abc.abstractmethod
-    def locks(self, files: tuple[FilePath, ...] | None = None, *, session_id: SessionId | None = None) -> tuple[Lock, ...]:
+    def locks(
+        self, files: tuple[FilePath, ...] | None = None, *, session_id: SessionId | None = None
+    ) -> tuple[Lock, ...]:
         """Locks on these files (all when None), of this session when given; expired ones included."""
 
     @abc.abstractmethod
@@ -74,3 +76,7 @@ class SessionStore(abc.ABC):
     @abc.abstractmethod
     def append(self, session_id: SessionId, event: AuditEvent) -> AuditEvent:
         """Append an event that changes nothing else (reads, refusals). Same rules for key, seq and hash."""
+
+    def event(self, session_id: SessionId, key: str) -> AuditEvent | None:
+        """The event of an idempotency key; None when that step has not happened. A store may answer by an index."""
+        return next((event for event in self.events(session_id) if key and event.key == key), None)
