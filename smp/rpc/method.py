@@ -55,7 +55,9 @@ def rpc_method(
         hints = typing.get_type_hints(handler, include_extras=True)
         first = next(iter(inspect.signature(handler).parameters))
         params = hints[first]
-        if not (isinstance(params, type) and issubclass(params, Struct) and params.__struct_config__.forbid_unknown_fields):
+        if not (
+            isinstance(params, type) and issubclass(params, Struct) and params.__struct_config__.forbid_unknown_fields
+        ):
             raise TypeError(f"{name}: parameters must be a struct with forbid_unknown_fields=True")
         return RpcMethod(
             name=name,

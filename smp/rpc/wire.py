@@ -17,9 +17,16 @@ NodeRef = Annotated[
 ]
 Path = Annotated[
     str,
-    Meta(min_length=1, max_length=4096, pattern=r"^[^\x00]+$", description="Repository-relative POSIX path inside the repository."),
+    Meta(
+        min_length=1,
+        max_length=4096,
+        pattern=r"^[^\x00]+$",
+        description="Repository-relative POSIX path inside the repository.",
+    ),
 ]
-ScopeText = Annotated[str, Meta(pattern=r"^(full|(package|file):[^\x00]+)$", description="full, package:<path> or file:<path>")]
+ScopeText = Annotated[
+    str, Meta(pattern=r"^(full|(package|file):[^\x00]+)$", description="full, package:<path> or file:<path>")
+]
 SessionRef = Annotated[str, Meta(min_length=1, max_length=200, description="The id that smp/session/open returned.")]
 AnyRef = Annotated[str, Meta(min_length=1, max_length=200)]
 Commit = Annotated[str, Meta(pattern=r"^[0-9a-f]{7,64}$", description="A commit hash, abbreviated or full.")]

@@ -1,0 +1,38 @@
+# The chores, each named once. `make help` lists them.
+PY := .venv/bin/python
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check bench soak up down clean lock
+
+help: ## List the chores
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: ## Debian packages (as root) and the virtual environment
+	@infra/setup.sh
+
+demo: setup ## All set-up, then one whole session on a real repository
+	@$(PY) -m examples.demo
+
+test: setup ## All set-up, then every test, with the seconds of each stage
+	@$(PY) infra/stages.py test
+
+check: setup ## Format, lint, types, import rules, unit tests: a minute
+	@$(PY) infra/stages.py check
+
+bench: setup ## Ratios on real code
+	@$(PY) infra/stages.py bench
+
+soak: setup ## What is too long for CI
+	@$(PY) infra/stages.py soak
+
+up: ## Start the server profile (a later release)
+	@echo "make up: the server profile (Neo4j, Weaviate, shared Temporal) is not part of this release; everything runs embedded" >&2; exit 1
+
+down: setup ## Stop the Temporal server that this checkout started
+	@.venv/bin/smp temporal stop
+
+lock: setup ## Resolve pyproject.toml anew into requirements.lock
+	@$(PY) -m piptools compile --quiet --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --extra dev --output-file requirements.lock pyproject.toml
+
+clean: ## Remove what was built inside the checkout
+	rm -rf .venv build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache .coverage

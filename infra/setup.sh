@@ -1,0 +1,45 @@
+#!/bin/sh
+# Everything that the project needs on this machine: Debian packages (as root), the virtual environment from the lock.
+# Idempotent; says what it does before it does it; a failure is one sentence with the way out.
+set -eu
+cd "$(dirname "$0")/.."
+
+say() { printf '%s\n' "$*" >&2; }
+stop() { say "error: $*"; exit 1; }
+
+need=""
+command -v git >/dev/null 2>&1 || need="$need git"
+command -v bwrap >/dev/null 2>&1 || need="$need bubblewrap"
+ldconfig -p 2>/dev/null | grep -q 'libseccomp\.so\.2' || need="$need libseccomp2"
+command -v setpriv >/dev/null 2>&1 || need="$need util-linux"
+python=$(command -v python3 || true)
+[ -n "$python" ] || need="$need python3 python3-venv"
+if [ -n "$python" ]; then
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+        stop "$python is older than 3.11; put a newer python3 first on PATH"
+    "$python" -c 'import ensurepip, venv' 2>/dev/null || need="$need python3-venv"
+fi
+if [ -n "$need" ]; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        say "installing with apt:$need"
+        export DEBIAN_FRONTEND=noninteractive
+        apt-get update -qq >&2 || stop "apt-get update failed; check the package sources and run this again"
+        # shellcheck disable=SC2086 # a list of words
+        apt-get install -y -qq --no-install-recommends $need >&2 || stop "apt-get install$need failed; run it by hand and look"
+    else
+        stop "missing:$need; install with: sudo apt-get install$need"
+    fi
+fi
+python=$(command -v python3)
+
+stamp=".venv/installed-$(cat requirements.lock pyproject.toml | sha256sum | cut -c1-16)"
+if [ ! -e "$stamp" ]; then
+    say "installing the locked Python packages into .venv (once, about 250 MB)"
+    [ -x .venv/bin/python ] && .venv/bin/python -c '' 2>/dev/null || { rm -rf .venv; "$python" -m venv .venv; }
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock >&2 ||
+        stop "pip could not install requirements.lock; check the network and run this again"
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . >&2 ||
+        stop "pip could not install the project itself"
+    rm -f .venv/installed-*
+    touch "$stamp"
+fi

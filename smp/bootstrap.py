@@ -1,0 +1,105 @@
+"""The composition root: settings → services. The only module that imports adapters."""
+
+from __future__ import annotations
+
+from smp.adapters.analytics_igraph import IgraphAnalytics
+from smp.adapters.artifacts_sqlite import SqliteArtifactStore
+from smp.adapters.clock_system import SystemClock
+from smp.adapters.embedder_minilm import MiniLmEmbedder
+from smp.adapters.forge_git import GitForge
+from smp.adapters.graph_sqlite import SqliteGraphStore
+from smp.adapters.notifications_sqlite import SqliteNotifier
+from smp.adapters.runs_temporal import TemporalRunEngine
+from smp.adapters.sandbox_bubblewrap import BubblewrapDriver
+from smp.adapters.sessions_sqlite import SqliteSessionStore
+from smp.adapters.sources_git import GitSourceTree
+from smp.adapters.vectors_embedded import EmbeddedVectorIndex
+from smp.handoff.pull_request import HandoffService
+from smp.indexing.pipeline import Indexer
+from smp.integrity.verdict import IntegrityService
+from smp.safety.sessions import SessionService
+from smp.sandboxes.lifecycle import SandboxService
+from smp.services import Services
+from smp.settings import Settings
+
+
+def build_platform(settings: Settings) -> Services:
+    """The embedded profile of one repository.
+
+    Opens (and on first use creates) the stores under `settings.data_dir`; starts no process and no thread.
+
+    Raises:
+        Invalid: The repository is no git repository.
+        Unavailable: The data directory cannot be written.
+    """
+    clock = SystemClock()
+    sources = GitSourceTree(settings)
+    graph = SqliteGraphStore(settings)
+    vectors = EmbeddedVectorIndex(settings)
+    embedder = MiniLmEmbedder()
+    session_store = SqliteSessionStore(settings)
+    artifacts = SqliteArtifactStore(settings)
+    notifier = SqliteNotifier(settings)
+    driver = BubblewrapDriver(settings)
+    indexer = Indexer(
+        settings=settings,
+        clock=clock,
+        sources=sources,
+        graph=graph,
+        metadata=graph,
+        cache=graph,
+        telemetry=graph,
+        vectors=vectors,
+        embedder=embedder,
+        analytics=IgraphAnalytics(),
+        notifier=notifier,
+    )
+    return Services(
+        settings=settings,
+        clock=clock,
+        sources=sources,
+        graph=graph,
+        metadata=graph,
+        telemetry=graph,
+        vectors=vectors,
+        embedder=embedder,
+        session_store=session_store,
+        artifacts=artifacts,
+        notifier=notifier,
+        indexer=indexer,
+        sessions=SessionService(
+            settings=settings,
+            clock=clock,
+            store=session_store,
+            artifacts=artifacts,
+            notifier=notifier,
+            sources=sources,
+            indexer=indexer,
+            graph=graph,
+            telemetry=graph,
+            sandbox_driver=driver,
+        ),
+        sandboxes=SandboxService(
+            settings=settings,
+            clock=clock,
+            driver=driver,
+            artifacts=artifacts,
+            graph=graph,
+            notifier=notifier,
+            sources=sources,
+        ),
+        integrity=IntegrityService(
+            settings=settings, clock=clock, driver=driver, artifacts=artifacts, graph=graph, metadata=graph
+        ),
+        handoff=HandoffService(
+            settings=settings,
+            clock=clock,
+            forge=GitForge(settings),
+            driver=driver,
+            artifacts=artifacts,
+            graph=graph,
+            indexer=indexer,
+            session_store=session_store,
+        ),
+        runs=TemporalRunEngine(settings),
+    )

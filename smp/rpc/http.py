@@ -1,0 +1,288 @@
+"""The HTTP and WebSocket face: `POST /rpc`, `/ws`, `/healthz`, `/readyz`, `/metrics`, the console at `/`.
+
+Requests run on worker threads. Host and Origin are checked on every path (DNS rebinding: a page of another origin must
+not reach a server on loopback); where a token is set it is demanded on everything but the health probes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import ipaddress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from importlib.resources import files
+
+import msgspec
+import structlog
+from anyio import to_thread
+from msgspec import UnsetType
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from smp.domain.errors import SmpError
+from smp.ports.notifier import Notice
+from smp.rpc import markdown
+from smp.rpc.dispatcher import Bounds, Dispatcher
+from smp.rpc.dispatcher import Response as RpcResponse
+from smp.rpc.notifications import message_of
+from smp.rpc.registry import MethodRegistry
+from smp.services import Services
+
+_FEED_SECONDS = 0.05
+_NOTICES_KEPT = 1_000
+_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+_OPEN_PATHS = frozenset({"/healthz", "/readyz"})
+_encoder = msgspec.json.Encoder()
+_log = structlog.get_logger(__name__)
+
+
+class Metrics:
+    """Prometheus metrics of one server."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._calls = Counter(
+            "smp_rpc_calls", "Calls by method and error code (0 = success).", ("method", "code"), registry=self.registry
+        )
+        self._seconds = Histogram(
+            "smp_rpc_seconds", "Duration of calls by method.", ("method",), registry=self.registry
+        )
+        self.sockets = Gauge("smp_websockets", "Open WebSocket connections.", registry=self.registry)
+        self.sockets.set(0)
+
+    def observe(self, method: str, seconds: float, code: int) -> None:
+        """Count one call."""
+        self._calls.labels(method, str(code)).inc()
+        self._seconds.labels(method).observe(seconds)
+
+    def text(self) -> bytes:
+        """The exposition format."""
+        return generate_latest(self.registry)
+
+
+class Gate:
+    """ASGI middleware: who may talk to the server at all.
+
+    Host must be loopback, the bound address or (on a wildcard bind) any literal address; Origin, where sent, must be
+    the server's own. With a token, `Authorization: Bearer` is demanded.
+    """
+
+    def __init__(self, app: ASGIApp, *, bound: str, token: str) -> None:
+        self._app = app
+        self._names = _LOOPBACK_NAMES | {bound.strip("[]").lower()}
+        self._wildcard = bound in {"0.0.0.0", "::"}  # noqa: S104 - compared with, not bound to
+        self._token = token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in {"http", "websocket"}:
+            await self._app(scope, receive, send)
+            return
+        headers = {key.lower(): value for key, value in scope["headers"]}
+        host = headers.get(b"host", b"").decode("latin-1")
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        if not self._host_known(host):
+            await self._refuse(403, "foreign Host header; use the address that the server prints", scope, receive, send)
+        elif origin and origin.partition("://")[2].lower() != host.lower():
+            await self._refuse(403, "foreign Origin header", scope, receive, send)
+        elif (
+            self._token
+            and scope["path"] not in _OPEN_PATHS
+            and not self._authorized(headers.get(b"authorization", b""))
+        ):
+            await self._refuse(401, "send Authorization: Bearer with the server's token", scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    def _host_known(self, host: str) -> bool:
+        name = _hostname(host)
+        if name in self._names:
+            return True
+        if not self._wildcard:
+            return False
+        with contextlib.suppress(ValueError):
+            ipaddress.ip_address(name)
+            return True
+        return False
+
+    def _authorized(self, header: bytes) -> bool:
+        scheme, _, token = header.partition(b" ")
+        return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._token)
+
+    async def _refuse(self, status: int, why: str, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 1008, "reason": why})
+            return
+        await PlainTextResponse(why + "\n", status_code=status)(scope, receive, send)
+
+
+def _hostname(host: str) -> str:
+    if host.startswith("["):
+        return host[1:].partition("]")[0].lower()
+    return host.rpartition(":")[0].lower() if host.count(":") == 1 else host.lower()
+
+
+class RpcServer:
+    """The handlers of one server, and its feed of notifications."""
+
+    def __init__(self, services: Services, methods: MethodRegistry, *, background: Callable[[], None]) -> None:
+        serve = services.settings.serve
+        self._services = services
+        self._background = background
+        self._limit = serve.max_body_bytes
+        self.metrics = Metrics()
+        self._dispatcher = Dispatcher(
+            methods,
+            services,
+            bounds=Bounds(max_batch=serve.max_batch, max_depth=serve.max_depth),
+            observe=self.metrics.observe,
+        )
+        self._listeners: set[asyncio.Queue[Notice]] = set()
+        self._ready = False
+
+    async def rpc(self, request: Request) -> Response:
+        """`POST /rpc`."""
+        body = await self._body(request)
+        if body is None:
+            return PlainTextResponse(f"the body may hold {self._limit} bytes\n", status_code=413)
+        answer = await to_thread.run_sync(self._dispatcher.handle, body)
+        if answer is None:
+            return Response(status_code=204)
+        if isinstance(answer, RpcResponse) and _wants_markdown(request.headers.get("accept", "")):
+            text = None if isinstance(answer.result, UnsetType) else markdown.render(answer.result)
+            if text is not None:
+                return Response(text, media_type="text/markdown; charset=utf-8")
+        return Response(_encoder.encode(answer), media_type="application/json")
+
+    async def _body(self, request: Request) -> bytes | None:
+        declared = request.headers.get("content-length", "")
+        if declared.isdigit() and int(declared) > self._limit:
+            return None
+        chunks = bytearray()
+        async for chunk in request.stream():
+            chunks += chunk
+            if len(chunks) > self._limit:
+                return None
+        return bytes(chunks)
+
+    async def ws(self, socket: WebSocket) -> None:
+        """`/ws`: requests in, answers and notifications out, each a text frame."""
+        await socket.accept()
+        self.metrics.sockets.inc()
+        feed: asyncio.Queue[Notice] = asyncio.Queue(maxsize=_NOTICES_KEPT)
+        self._listeners.add(feed)
+        sender = asyncio.create_task(self._push(socket, feed))
+        try:
+            while True:
+                message = await socket.receive()
+                if message["type"] == "websocket.disconnect":
+                    return
+                text = message.get("text")
+                raw = text.encode("utf-8", "surrogatepass") if text is not None else message.get("bytes") or b""
+                answer = await to_thread.run_sync(self._dispatcher.handle_bytes, raw)
+                if answer is not None:
+                    await socket.send_text(answer.decode())
+        except WebSocketDisconnect:
+            return
+        finally:
+            self._listeners.discard(feed)
+            self.metrics.sockets.dec()
+            sender.cancel()
+            with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
+                await sender
+
+    async def _push(self, socket: WebSocket, feed: asyncio.Queue[Notice]) -> None:
+        while True:
+            notice = await feed.get()
+            await socket.send_text(_encoder.encode(message_of(notice)).decode())
+
+    async def feed(self) -> None:
+        """Copy the notifier's feed to every open socket, until cancelled.
+
+        The feed is a table, since workers and other processes publish too; a poll of its newest cursor costs
+        microseconds.
+        """
+        notifier = self._services.notifier
+        cursor = await to_thread.run_sync(notifier.latest)
+        while True:
+            await asyncio.sleep(_FEED_SECONDS)
+            notices = await to_thread.run_sync(notifier.after, cursor)
+            for notice in notices:
+                cursor = notice.cursor
+                for listener in tuple(self._listeners):
+                    if listener.full():
+                        listener.get_nowait()
+                    listener.put_nowait(notice)
+
+    async def start(self) -> None:
+        """Index what is there, then be ready."""
+        await to_thread.run_sync(self._background)
+        self._ready = True
+
+    async def readyz(self, _: Request) -> Response:
+        """200 once the index is built, 503 before."""
+        return PlainTextResponse("ready\n") if self._ready else PlainTextResponse("indexing\n", status_code=503)
+
+    async def healthz(self, _: Request) -> Response:
+        """200 while the process answers."""
+        return PlainTextResponse("ok\n")
+
+    async def metrics_text(self, _: Request) -> Response:
+        """Prometheus."""
+        return Response(self.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    async def console(self, _: Request) -> Response:
+        """The page at `/`."""
+        return HTMLResponse(files("smp.rpc").joinpath("console.html").read_text("utf-8"))
+
+
+def _wants_markdown(accept: str) -> bool:
+    return any(part.partition(";")[0].strip().lower() == "text/markdown" for part in accept.split(","))
+
+
+def build_app(
+    services: Services, methods: MethodRegistry, *, host: str, prepare: Callable[[], None] = lambda: None
+) -> ASGIApp:
+    """The ASGI application of a server.
+
+    Args:
+        host: The address it is bound to; Host headers are checked against it.
+        prepare: Run on a worker thread at start-up; `/readyz` answers 503 until it returns.
+    """
+    server = RpcServer(services, methods, background=prepare)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        tasks = [asyncio.create_task(_logged(job)) for job in (server.start, server.feed)]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    app = Starlette(
+        routes=[
+            Route("/rpc", server.rpc, methods=["POST"]),
+            WebSocketRoute("/ws", server.ws),
+            Route("/healthz", server.healthz),
+            Route("/readyz", server.readyz),
+            Route("/metrics", server.metrics_text),
+            Route("/", server.console),
+        ],
+        lifespan=lifespan,
+    )
+    return Gate(app, bound=host, token=services.settings.token)
+
+
+async def _logged(job: Callable[[], Awaitable[None]]) -> None:
+    try:
+        await job()
+    except SmpError as error:
+        _log.error("background job failed", job=job.__name__, error=error.message)

@@ -1,0 +1,84 @@
+"""The watcher: external edits reach the graph, and the sessions that they concern hear of them.
+
+A change on disk whose bytes the index has already (a checkpoint's rollback, a push that was then written) is none. A
+changed file in the scope of an open write session is reported as `conflict_detected` before it is indexed.
+Expired sessions are closed here too, so that their locks go and their holders hear of it without anyone calling.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from hashlib import sha256
+
+import structlog
+
+from smp.domain.errors import SmpError
+from smp.domain.ids import FilePath
+from smp.domain.notifications import ConflictDetected
+from smp.domain.sessions import SessionMode
+from smp.indexing.pipeline import Indexer
+from smp.ports.notifier import Notifier
+from smp.ports.source_tree import SourceTree
+from smp.safety.sessions import SessionService
+
+_SWEEP_SECONDS = 0.5
+_log = structlog.get_logger(__name__)
+
+
+class Watcher:
+    """Watches one repository while its context is open."""
+
+    def __init__(self, *, sources: SourceTree, indexer: Indexer, sessions: SessionService, notifier: Notifier) -> None:
+        self._sources = sources
+        self._indexer = indexer
+        self._sessions = sessions
+        self._notifier = notifier
+        self._stop = threading.Event()
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Watch until the context ends."""
+        sweeper = threading.Thread(target=self._sweep, name="session-expiry", daemon=True)
+        sweeper.start()
+        try:
+            with self._sources.watch(self.on_change):
+                yield
+        finally:
+            self._stop.set()
+            sweeper.join()
+
+    def on_change(self, paths: frozenset[FilePath]) -> None:
+        """Handle paths that changed on disk."""
+        try:
+            external = self._external(paths)
+            if not external:
+                return
+            for path in sorted(external):
+                if self._in_write_scope(path):
+                    self._notifier.publish(ConflictDetected(file=path))
+            self._indexer.refresh()
+        except SmpError as error:
+            _log.warning("external edit not indexed", error=error.message)
+
+    def _external(self, paths: frozenset[FilePath]) -> set[FilePath]:
+        on_disk = {source.path: source.hash for source in self._sources.read(sorted(paths))}
+        known = {path: self._indexer.content(path) for path in paths}
+        return {
+            path
+            for path in paths
+            if on_disk.get(path) != (None if (content := known[path]) is None else sha256(content).hexdigest())
+        }
+
+    def _in_write_scope(self, path: FilePath) -> bool:
+        return any(
+            session.mode is SessionMode.WRITE and path in session.scope for session in self._sessions.active()
+        )
+
+    def _sweep(self) -> None:
+        while not self._stop.wait(_SWEEP_SECONDS):
+            try:
+                self._sessions.expire_due()
+            except SmpError as error:
+                _log.warning("expiry not recorded", error=error.message)
