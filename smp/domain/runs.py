@@ -1,6 +1,14 @@
-"""Request, state and outcome of each durable run, and the name it goes by."""
+"""Request, state and outcome of each durable run, and the names it goes by.
+
+These structs are payloads: they are stored with a run for as long as its history is kept, so they only ever gain
+optional fields, and none of them carries a secret.
+"""
 
 from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from enum import StrEnum
 
 from msgspec import Struct
 
@@ -8,6 +16,58 @@ from smp.domain.ids import AgentId, CommitSha, FilePath, SandboxId, SessionId, V
 from smp.domain.sandboxes import Limits
 
 SESSION_WORKFLOW = "AgentSessionWorkflow"
+REAP_WORKFLOW = "ReapWorkflow"
+STATE_QUERY = "state"
+
+SEARCH_ATTRIBUTES: dict[str, str] = {
+    "SmpRepository": "Keyword",
+    "SmpAgent": "Keyword",
+    "SmpCommit": "Keyword",
+    "SmpStatus": "Keyword",
+    "SmpAttempts": "Int",
+}
+"""What runs can be searched by; a server refuses a run that names one it does not know."""
+
+MAX_REQUEST_BYTES = 1_900_000
+"""A server refuses a start whose input is over 2 MB; larger edits belong into an agent command."""
+
+
+class Phase(StrEnum):
+    """Where a session run is; the values are what people see."""
+
+    OPEN = "open"
+    SPAWN = "spawn"
+    EDIT = "edit"
+    GUARD = "guard"
+    DRYRUN = "dryrun"
+    CHECKPOINT = "checkpoint"
+    WRITE = "write"
+    EXECUTE = "execute"
+    VERIFY = "verify"
+    UPDATE = "update"
+    HANDOFF = "handoff"
+    CLOSE = "close"
+    ABORTING = "aborting"
+    CLOSED = "closed"
+
+
+class Verdict(StrEnum):
+    """What a step says; together with the phase it decides the next one."""
+
+    DONE = "done"
+    EXHAUSTED = "agent_exhausted"
+    CLEAR = "clear"
+    RED_ALERT = "red_alert"
+    BLOCKED = "blocked"
+    SAFE = "safe"
+    BREAKING = "breaking"
+    PASS = "pass"  # noqa: S105 - a verdict
+    FAIL = "fail"
+    PASSED = "passed"
+    SURVIVING_MUTANT = "surviving_mutant"
+    MISSING_ASSERT = "missing_assert"
+    PUBLISHED = "published"
+    CONFLICT = "conflict"
 
 
 class Edit(Struct, frozen=True, kw_only=True):
@@ -43,6 +103,23 @@ class Command(Struct, frozen=True, kw_only=True, tag="command", tag_field="kind"
 Agent = EditList | Command
 
 
+class Patience(Struct, frozen=True, kw_only=True):
+    """How long a run waits for machines, in seconds; budgets of the agent are `max_attempts`, not these.
+
+    Attributes:
+        heartbeat: A box activity that is silent for longer is started again. A cancel reaches it in 80 % of this.
+        retry_initial, retry_maximum: Between tries of a step whose backend is unavailable.
+        give_up: A step that has not succeeded by then fails the run.
+        cleanup: The same for taking a box down; what is left over is the reaper's.
+    """
+
+    heartbeat: float = 10.0
+    retry_initial: float = 0.2
+    retry_maximum: float = 5.0
+    give_up: float = 3600.0
+    cleanup: float = 600.0
+
+
 class SessionRunRequest(Struct, frozen=True, kw_only=True):
     """Everything a session needs; ids come from the caller, never from the workflow.
 
@@ -50,6 +127,7 @@ class SessionRunRequest(Struct, frozen=True, kw_only=True):
         test_command: Run in the box; exit code 0 passes.
         verify: (target file, test file) pairs for the integrity gate; empty: derived from TESTS edges of changed files.
         max_attempts: Loops back per reason.
+        task_queue: Queue of the workflow and of what needs only the store (`queue_of`).
     """
 
     session_id: SessionId
@@ -68,10 +146,17 @@ class SessionRunRequest(Struct, frozen=True, kw_only=True):
     ttl_seconds: int = 3600
     limits: Limits = Limits()
     task_queue: str = "session"
+    patience: Patience = Patience()
 
 
 class SessionRunState(Struct, frozen=True, kw_only=True):
-    """A snapshot for people and orchestrators: where the run is and how it got there."""
+    """A snapshot for people and orchestrators: where the run is and how it got there.
+
+    Attributes:
+        attempts: Loops back so far, by reason.
+        steps: `<phase>: <verdict>` of every step taken, in order.
+        deadline: When the session expires unless a step moves it, ISO 8601 in UTC.
+    """
 
     phase: str
     attempts: dict[str, int] = {}
@@ -79,10 +164,34 @@ class SessionRunState(Struct, frozen=True, kw_only=True):
     detail: str = ""
     sandbox_id: SandboxId | None = None
     steps: tuple[str, ...] = ()
+    deadline: str = ""
+    files: tuple[FilePath, ...] = ()
+
+
+class SessionRun(Struct, frozen=True, kw_only=True):
+    """A row of the list of runs.
+
+    Attributes:
+        status: The engine's word: `running`, `completed`, `failed`, `canceled`, `terminated` …
+        phase: Last phase that was announced, or how the session ended.
+    """
+
+    workflow_id: str
+    run_id: str
+    status: str
+    phase: str
+    started_at: datetime
+    closed_at: datetime | None = None
 
 
 class SessionOutcome(Struct, frozen=True, kw_only=True):
-    """How a session ended. status: `completed`, `aborted`, `expired`, `conflict`; reason says why it was not completed."""
+    """How a session ended.
+
+    Attributes:
+        status: `completed`, `aborted`, `expired`, `conflict`, `cancelled`; `reason` says why it was not completed.
+        report: Where the pull-request document lies.
+        detail: The last verdict in words.
+    """
 
     session_id: SessionId
     status: str
@@ -93,3 +202,21 @@ class SessionOutcome(Struct, frozen=True, kw_only=True):
     verify_id: VerifyId | None = None
     audit_id: str | None = None
     attempts: dict[str, int] = {}
+    files: tuple[FilePath, ...] = ()
+    report: str | None = None
+    detail: str = ""
+    steps: tuple[str, ...] = ()
+
+
+def workflow_id_of(session_id: SessionId) -> str:
+    """The id of the run that drives a session."""
+    return f"session/{session_id}"
+
+
+def queue_of(data_dir: str) -> str:
+    """The queue of a repository's runs, so that two repositories on one server never take each other's work.
+
+    Args:
+        data_dir: Absolute path of its data directory.
+    """
+    return f"smp-{hashlib.sha256(data_dir.encode()).hexdigest()[:12]}"

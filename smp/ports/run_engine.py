@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 
-from smp.domain.runs import SessionOutcome, SessionRunRequest, SessionRunState
+from smp.domain.runs import SessionOutcome, SessionRun, SessionRunRequest, SessionRunState
 
 
 class RunEngine(abc.ABC):
@@ -22,8 +22,19 @@ class RunEngine(abc.ABC):
 
     @abc.abstractmethod
     def result(self, workflow_id: str, *, timeout_ms: int | None = None) -> SessionOutcome:
-        """Wait for the end."""
+        """Wait for the end.
+
+        A run that was cancelled or failed is an outcome too (`cancelled`, `failed`), not an exception.
+
+        Raises:
+            NotFound: No such run.
+            Unavailable: No server, or it has not ended within `timeout_ms`; it goes on.
+        """
 
     @abc.abstractmethod
     def cancel(self, workflow_id: str) -> None:
         """Ask it to stop; it compensates first."""
+
+    @abc.abstractmethod
+    def sessions(self, task_queue: str, *, limit: int = 100) -> tuple[SessionRun, ...]:
+        """Session runs of a queue (`smp.domain.runs.queue_of`), newest first, ended ones for as long as they are kept."""

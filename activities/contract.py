@@ -1,0 +1,185 @@
+"""What workflows and activities say to each other: one struct in, one struct out, and the activities' names.
+
+Content never travels here: a change set is a blob in the artifact store, named by its digest, so a history holds no
+file and stays far below the server's limits. A name's meaning never changes; a new meaning gets a new name.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from smp.domain.ids import AgentId, AuditId, CommitSha, ContentHash, FilePath, SandboxId, SessionId, VerifyId
+from smp.domain.runs import Edit, Verdict
+from smp.domain.sandboxes import Limits
+
+SESSION_OPEN = "session.open"
+SESSION_GUARD = "session.guard"
+SESSION_DRYRUN = "session.dryrun"
+SESSION_CHECKPOINT = "session.checkpoint"
+SESSION_UPDATE = "session.update"
+SESSION_ROLLBACK = "session.rollback"
+SESSION_CLOSE = "session.close"
+AGENT_EDITS = "agent.edits"
+AGENT_COMMAND = "agent.command"
+SANDBOX_SPAWN = "sandbox.spawn"
+SANDBOX_WRITE = "sandbox.write"
+SANDBOX_EXECUTE = "sandbox.execute"
+SANDBOX_DESTROY = "sandbox.destroy"
+VERIFY_TARGETS = "verify.targets"
+VERIFY_INTEGRITY = "verify.integrity"
+HANDOFF_PULL_REQUEST = "handoff.pr"
+
+MAX_DETAIL = 4_000
+"""Characters of a verdict's wording that enter a history."""
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """What every activity is given.
+
+    Attributes:
+        key: `<workflow id>/<epoch>#<n>:<activity>`; `n` counts in the workflow, so a retry has the same key.
+        driver: `<workflow id>/<first run id>`; the store refuses steps of anyone else.
+    """
+
+    key: str
+    session_id: SessionId
+    driver: str
+
+
+class OpenStep(Step, frozen=True, kw_only=True):
+    agent_id: AgentId
+    task: str
+    scope: tuple[FilePath, ...]
+    commit_sha: CommitSha
+    ttl_seconds: int
+
+
+class Opened(Struct, frozen=True, kw_only=True):
+    audit_id: AuditId
+    safety_level: str
+    denied_scope: tuple[FilePath, ...] = ()
+
+
+class BoxStep(Step, frozen=True, kw_only=True):
+    sandbox_id: SandboxId
+
+
+class SpawnStep(BoxStep, frozen=True, kw_only=True):
+    commit_sha: CommitSha
+    limits: Limits
+
+
+class Spawned(Struct, frozen=True, kw_only=True):
+    """`task_queue`: the queue of the host that has the box; all its later steps go there."""
+
+    task_queue: str
+
+
+class ChangeSet(Struct, frozen=True, kw_only=True):
+    """Edits by reference: the blob is the JSON of a tuple of `Edit`; `files` are theirs, sorted."""
+
+    digest: ContentHash
+    files: tuple[FilePath, ...]
+
+
+class EditsStep(Step, frozen=True, kw_only=True):
+    edits: tuple[Edit, ...]
+
+
+class CommandStep(BoxStep, frozen=True, kw_only=True):
+    """`feedback`: the last verdict in words; `attempt` counts from 1."""
+
+    command: str
+    task: str
+    attempt: int
+    feedback: str
+    last_verdict: str
+    limits: Limits
+
+
+class Proposal(Struct, frozen=True, kw_only=True):
+    """What the agent came up with; FAIL when its command failed or it changed nothing."""
+
+    verdict: Verdict
+    change: ChangeSet | None = None
+    detail: str = ""
+
+
+class ChangeStep(BoxStep, frozen=True, kw_only=True):
+    change: ChangeSet
+
+
+class Judgement(Struct, frozen=True, kw_only=True):
+    """A verdict and its wording, at most `MAX_DETAIL` characters."""
+
+    verdict: Verdict
+    detail: str = ""
+
+
+class ExecuteStep(BoxStep, frozen=True, kw_only=True):
+    command: str
+    limits: Limits
+
+
+class TargetsStep(BoxStep, frozen=True, kw_only=True):
+    """`declared`: (target, test) pairs of the request, which win over what the graph says."""
+
+    declared: tuple[tuple[FilePath, FilePath], ...] = ()
+
+
+class Targets(Struct, frozen=True, kw_only=True):
+    """Pairs to verify, sorted. `untested`: changed code that no test file reaches."""
+
+    pairs: tuple[tuple[FilePath, FilePath], ...] = ()
+    untested: tuple[FilePath, ...] = ()
+
+
+class VerifyStep(BoxStep, frozen=True, kw_only=True):
+    target_file: FilePath
+    test_file: FilePath
+
+
+class Verified(Struct, frozen=True, kw_only=True):
+    verdict: Verdict
+    verify_id: VerifyId
+    detail: str = ""
+
+
+class HandoffStep(BoxStep, frozen=True, kw_only=True):
+    title: str
+    issue_refs: tuple[str, ...] = ()
+    verify_id: VerifyId | None = None
+
+
+class HandedOff(Struct, frozen=True, kw_only=True):
+    """PUBLISHED with the branch, or CONFLICT with the files in `detail`."""
+
+    verdict: Verdict
+    branch: str | None = None
+    pull_request: str | None = None
+    head_sha: CommitSha | None = None
+    report: str | None = None
+    detail: str = ""
+
+
+class CloseStep(Step, frozen=True, kw_only=True):
+    """`status`: completed, aborted or expired."""
+
+    status: str
+    sandbox_id: SandboxId
+    reason: str = ""
+
+
+class Done(Struct, frozen=True, kw_only=True):
+    """Nothing to say but that it is done; `detail` may name what was affected."""
+
+    detail: str = ""
+
+
+def shortened(text: str, limit: int = MAX_DETAIL) -> str:
+    """Head and tail of a long text, the gap named, so that a history stays small and a verdict readable."""
+    if len(text) <= limit:
+        return text
+    head = limit // 3
+    tail = limit - head - 40
+    return f"{text[:head]}\n… {len(text) - head - tail} characters left out …\n{text[-tail:]}"

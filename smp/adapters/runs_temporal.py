@@ -1,0 +1,299 @@
+"""Durable runs on Temporal: the payload converter of structs, the connection, and the `RunEngine` port.
+
+The port is synchronous and callable from any thread; the client is not. One daemon thread owns an event loop and the
+client; calls are handed to it and waited for. A connection is made at the first use, so that a process without a
+server pays nothing, and again after a failure, so that a server started later is found.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine
+from datetime import timedelta
+from typing import Any, TypeVar
+
+import msgspec
+from temporalio.api.common.v1 import Payload
+from temporalio.api.enums.v1 import IndexedValueType
+from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
+from temporalio.client import Client, WorkflowFailureError
+from temporalio.common import (
+    SearchAttributeKey,
+    SearchAttributePair,
+    TypedSearchAttributes,
+    WorkflowIDConflictPolicy,
+    WorkflowIDReusePolicy,
+)
+from temporalio.converter import (
+    BinaryNullPayloadConverter,
+    BinaryPlainPayloadConverter,
+    CompositePayloadConverter,
+    DataConverter,
+    EncodingPayloadConverter,
+    JSONProtoPayloadConverter,
+)
+from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, WorkflowAlreadyStartedError
+from temporalio.service import RetryConfig, RPCError, RPCStatusCode
+
+from smp.domain.errors import NotFound, SmpError, TooLarge, Unavailable
+from smp.domain.ids import SessionId
+from smp.domain.runs import (
+    MAX_REQUEST_BYTES,
+    SEARCH_ATTRIBUTES,
+    SESSION_WORKFLOW,
+    STATE_QUERY,
+    SessionOutcome,
+    SessionRun,
+    SessionRunRequest,
+    SessionRunState,
+    workflow_id_of,
+)
+from smp.ports.run_engine import RunEngine
+from smp.settings import Settings, TemporalSettings
+
+T = TypeVar("T")
+CONNECT_SECONDS = 5.0
+CALL_SECONDS = 15.0
+QUERY_SECONDS = 10.0
+STATUS = SearchAttributeKey.for_keyword("SmpStatus")
+
+
+class MsgspecJson(EncodingPayloadConverter):
+    """Structs as JSON, typed on the way back; keeps the name `json/plain`, which every viewer shows."""
+
+    @property
+    def encoding(self) -> str:
+        """The name in a payload's metadata."""
+        return "json/plain"
+
+    def to_payload(self, value: Any) -> Payload | None:
+        """Encode; fields in a fixed order, so that equal values are equal bytes in a history."""
+        return Payload(
+            metadata={"encoding": self.encoding.encode()}, data=msgspec.json.encode(value, order="deterministic")
+        )
+
+    def from_payload(self, payload: Payload, type_hint: type | None = None) -> Any:
+        """Decode into the hinted type; plain values where there is no hint."""
+        if type_hint is None:
+            return msgspec.json.decode(payload.data)
+        return msgspec.json.decode(payload.data, type=type_hint)
+
+
+class StructPayloads(CompositePayloadConverter):
+    """The converters in the order they are tried."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            BinaryNullPayloadConverter(), BinaryPlainPayloadConverter(), JSONProtoPayloadConverter(), MsgspecJson()
+        )
+
+
+DATA_CONVERTER = DataConverter(payload_converter_class=StructPayloads)
+
+
+async def connect(settings: TemporalSettings) -> Client:
+    """A client of the server, which has been told the search attributes that runs name.
+
+    Raises:
+        Unavailable: Nothing answers there; the message says how to start a server.
+    """
+    retries = RetryConfig(initial_interval_millis=100, max_interval_millis=1000, max_elapsed_time_millis=4000)
+    try:
+        client = await asyncio.wait_for(
+            Client.connect(
+                settings.address,
+                namespace=settings.namespace,
+                data_converter=DATA_CONVERTER,
+                retry_config=retries,
+                connect_timeout=timedelta(seconds=CONNECT_SECONDS),
+            ),
+            CONNECT_SECONDS + 1,
+        )
+        await _register_search_attributes(client)
+    except (RuntimeError, TimeoutError, RPCError) as error:
+        raise unreachable(settings) from error
+    return client
+
+
+def unreachable(settings: TemporalSettings) -> Unavailable:
+    """The one sentence about a missing server."""
+    return Unavailable(
+        f"no Temporal server answers at {settings.address}; start one with: smp temporal start "
+        "(or name another in [temporal] address, SMP_TEMPORAL_ADDRESS)",
+        backend="temporal",
+    )
+
+
+async def _register_search_attributes(client: Client) -> None:
+    listed = await client.operator_service.list_search_attributes(
+        ListSearchAttributesRequest(namespace=client.namespace), timeout=timedelta(seconds=CALL_SECONDS)
+    )
+    missing = {name: kind for name, kind in SEARCH_ATTRIBUTES.items() if name not in listed.custom_attributes}
+    if not missing:
+        return
+    kinds = {name: IndexedValueType.Value(f"INDEXED_VALUE_TYPE_{kind.upper()}") for name, kind in missing.items()}
+    await client.operator_service.add_search_attributes(
+        AddSearchAttributesRequest(namespace=client.namespace, search_attributes=kinds),
+        timeout=timedelta(seconds=CALL_SECONDS),
+    )
+
+
+class TemporalRunEngine(RunEngine):
+    """Runs by name over one client."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings.temporal
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._client: Client | None = None
+
+    def start_session(self, request: SessionRunRequest) -> str:
+        """See `RunEngine.start_session`."""
+        size = len(msgspec.json.encode(request))
+        if size > MAX_REQUEST_BYTES:
+            raise TooLarge(
+                "the edits are too large for a run's request; let an agent command make them in the box",
+                limit_bytes=MAX_REQUEST_BYTES,
+                size_bytes=size,
+            )
+        return self._call(self._start(request))
+
+    def state(self, workflow_id: str) -> SessionRunState:
+        """See `RunEngine.state`."""
+        return self._call(self._state(workflow_id))
+
+    def result(self, workflow_id: str, *, timeout_ms: int | None = None) -> SessionOutcome:
+        """See `RunEngine.result`."""
+        return self._call(self._result(workflow_id, timeout_ms))
+
+    def cancel(self, workflow_id: str) -> None:
+        """See `RunEngine.cancel`."""
+        self._call(self._cancel(workflow_id))
+
+    def sessions(self, task_queue: str, *, limit: int = 100) -> tuple[SessionRun, ...]:
+        """See `RunEngine.sessions`."""
+        return self._call(self._sessions(task_queue, limit))
+
+    def _call(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run on the loop's thread; a Ctrl-C here cancels the call there."""
+        future = asyncio.run_coroutine_threadsafe(work, self._running_loop())
+        try:
+            return future.result()
+        except RPCError as error:
+            raise self._translated(error) from error
+        except BaseException:
+            future.cancel()
+            raise
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                loop = asyncio.new_event_loop()
+                threading.Thread(target=loop.run_forever, name="temporal-client", daemon=True).start()
+                self._loop = loop
+            return self._loop
+
+    async def _connected(self) -> Client:
+        # Only the loop's thread comes here; two calls at once may connect twice, which is harmless.
+        if self._client is None:
+            self._client = await connect(self._settings)
+        return self._client
+
+    def _translated(self, error: RPCError) -> SmpError:
+        if error.status in (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED):
+            self._client = None
+            return unreachable(self._settings)
+        if error.status == RPCStatusCode.NOT_FOUND:
+            return NotFound("no run of this name; smp session list shows what there is")
+        if error.status == RPCStatusCode.FAILED_PRECONDITION:
+            return Unavailable("no worker answers for this run; start one with: smp worker", backend="temporal")
+        return Unavailable(f"the Temporal server refused the call: {error.message}", backend="temporal")
+
+    async def _start(self, request: SessionRunRequest) -> str:
+        client = await self._connected()
+        workflow_id = workflow_id_of(request.session_id)
+        keyword = SearchAttributeKey.for_keyword
+        try:
+            await client.start_workflow(
+                SESSION_WORKFLOW,
+                request,
+                id=workflow_id,
+                task_queue=request.task_queue,
+                result_type=SessionOutcome,
+                # A session is driven once: its id is refused while it runs, and for as long as it is remembered.
+                id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                search_attributes=TypedSearchAttributes(
+                    [
+                        SearchAttributePair(keyword("SmpRepository"), request.repository),
+                        SearchAttributePair(keyword("SmpAgent"), request.agent_id),
+                        SearchAttributePair(keyword("SmpCommit"), request.commit_sha),
+                        SearchAttributePair(keyword("SmpStatus"), "open"),
+                        SearchAttributePair(SearchAttributeKey.for_int("SmpAttempts"), 0),
+                    ]
+                ),
+                memo={"task": request.task[:1000]},
+                static_summary=(request.title or request.task)[:200],
+                rpc_timeout=timedelta(seconds=CALL_SECONDS),
+            )
+        except WorkflowAlreadyStartedError:
+            # "Start or find": a caller that lost the acknowledgement asks again with the same session id.
+            return workflow_id
+        return workflow_id
+
+    async def _state(self, workflow_id: str) -> SessionRunState:
+        client = await self._connected()
+        handle = client.get_workflow_handle(workflow_id)
+        answer: SessionRunState = await handle.query(
+            STATE_QUERY, result_type=SessionRunState, rpc_timeout=timedelta(seconds=QUERY_SECONDS)
+        )
+        return answer
+
+    async def _result(self, workflow_id: str, timeout_ms: int | None) -> SessionOutcome:
+        client = await self._connected()
+        handle = client.get_workflow_handle(workflow_id, result_type=SessionOutcome)
+        try:
+            async with asyncio.timeout(None if timeout_ms is None else timeout_ms / 1000):
+                outcome: SessionOutcome = await handle.result()
+                return outcome
+        except TimeoutError as error:
+            raise Unavailable(
+                f"the run has not ended within {timeout_ms} ms; it goes on, ask again", backend="temporal"
+            ) from error
+        except WorkflowFailureError as error:
+            return _failed(workflow_id, error)
+
+    async def _cancel(self, workflow_id: str) -> None:
+        client = await self._connected()
+        await client.get_workflow_handle(workflow_id).cancel(rpc_timeout=timedelta(seconds=CALL_SECONDS))
+
+    async def _sessions(self, task_queue: str, limit: int) -> tuple[SessionRun, ...]:
+        client = await self._connected()
+        query = f'WorkflowType="{SESSION_WORKFLOW}" AND TaskQueue="{task_queue}"'
+        return tuple(
+            [
+                SessionRun(
+                    workflow_id=run.id,
+                    run_id=run.run_id,
+                    status=run.status.name.lower() if run.status else "",
+                    phase=run.typed_search_attributes.get(STATUS) or "",
+                    started_at=run.start_time,
+                    closed_at=run.close_time,
+                )
+                async for run in client.list_workflows(query, limit=limit, rpc_timeout=timedelta(seconds=CALL_SECONDS))
+            ]
+        )
+
+
+def _failed(workflow_id: str, error: WorkflowFailureError) -> SessionOutcome:
+    """The outcome of a run that did not return one: cancelled, terminated, or failed by a fault."""
+    session_id = SessionId(workflow_id.removeprefix("session/"))
+    cause: BaseException | None = error.cause
+    if isinstance(cause, CancelledError):
+        return SessionOutcome(session_id=session_id, status="cancelled", reason="cancelled")
+    if isinstance(cause, ActivityError) and isinstance(cause.cause, ApplicationError):
+        return SessionOutcome(
+            session_id=session_id, status="failed", reason=cause.cause.type or "", detail=cause.cause.message
+        )
+    return SessionOutcome(session_id=session_id, status="failed", reason=type(cause).__name__, detail=str(cause))
