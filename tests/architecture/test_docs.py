@@ -1,0 +1,40 @@
+"""The documentation is what the code says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from msgspec import Struct
+from msgspec.structs import fields
+
+from smp.cli.main import smp
+from smp.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_protocol_reference_is_current() -> None:
+    done = subprocess.run([sys.executable, "infra/protocol_reference.py", "--check"], cwd=ROOT, check=False)
+    assert done.returncode == 0, "run: .venv/bin/python infra/protocol_reference.py"
+
+
+def test_every_option_is_in_the_configuration_page() -> None:
+    page = (ROOT / "docs" / "configuration.md").read_text("utf-8")
+    sections = [field for field in fields(Settings) if isinstance(field.type, type) and issubclass(field.type, Struct)]
+    options = [f"{section.name}.{option.name}" for section in sections for option in fields(section.type)]
+    assert options
+    assert [option for option in options if f"`{option}`" not in page] == []
+
+
+@pytest.mark.parametrize("command", sorted(smp.commands))
+def test_every_command_explains_itself_with_an_example(command: str) -> None:
+    node = smp.commands[command]
+    texts = [node.help or ""]
+    if isinstance(node, click.Group):
+        texts += [child.help or "" for child in node.commands.values()]
+    assert all(texts)
+    assert any("smp " in text for text in texts)
