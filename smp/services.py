@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 
-from smp.handoff.pull_request import HandoffService
-from smp.indexing.pipeline import Indexer
-from smp.integrity.verdict import IntegrityService
-from smp.ports.artifact_store import ArtifactStore
-from smp.ports.clock import Clock
-from smp.ports.embedder import Embedder
-from smp.ports.graph_store import GraphStore
-from smp.ports.metadata_store import MetadataStore
-from smp.ports.notifier import Notifier
-from smp.ports.run_engine import RunEngine
-from smp.ports.session_store import SessionStore
-from smp.ports.source_tree import SourceTree
-from smp.ports.telemetry_store import TelemetryStore
-from smp.ports.vector_index import VectorIndex
-from smp.safety.sessions import SessionService
-from smp.sandboxes.lifecycle import SandboxService
-from smp.settings import Settings
+if TYPE_CHECKING:  # names for the checker alone: a handler module must not load every use case to be imported
+    from smp.handoff.pull_request import HandoffService
+    from smp.indexing.pipeline import Indexer
+    from smp.integrity.verdict import IntegrityService
+    from smp.ports.artifact_store import ArtifactStore
+    from smp.ports.clock import Clock
+    from smp.ports.embedder import Embedder
+    from smp.ports.graph_store import GraphStore
+    from smp.ports.metadata_store import MetadataStore
+    from smp.ports.notifier import Notifier
+    from smp.ports.run_engine import RunEngine
+    from smp.ports.session_store import SessionStore
+    from smp.ports.source_tree import SourceTree
+    from smp.ports.telemetry_store import TelemetryStore
+    from smp.ports.vector_index import VectorIndex
+    from smp.safety.sessions import SessionService
+    from smp.sandboxes.lifecycle import SandboxService
+    from smp.settings import Settings
 
 
 class Services(Struct, frozen=True, kw_only=True):
