@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 
 from smp.domain.ids import ContentHash, FilePath
 
 
 class IndexCache(abc.ABC):
+    @abc.abstractmethod
+    def transaction(self) -> AbstractContextManager[None]:
+        """Everything that this thread writes inside commits together, or not at all when the block raises.
+
+        Covers the graph, metadata and telemetry stores that share the cache's database. A transaction inside a
+        transaction joins it. Other threads and processes see nothing of it before it has ended.
+        """
+
     @abc.abstractmethod
     def file_hashes(self) -> dict[FilePath, ContentHash]:
         """Content hash of every indexed file."""

@@ -1,0 +1,198 @@
+"""The one file behind the embedded stores: connections, schema, transactions.
+
+Server, worker and command line share `<data_dir>/graph.db`. Readers have a connection per thread and see the last commit
+(WAL); writers queue for one lock per process and then for SQLite's own (`BEGIN IMMEDIATE`, busy timeout). A transaction
+is bound to its thread; what that thread reads meanwhile comes from the writing connection and includes its own writes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from smp.domain.errors import Unavailable
+
+SCHEMA_VERSION = 1
+BUSY_TIMEOUT_MS = 30_000
+FILE_NAME = "graph.db"
+
+SCHEMA = """
+CREATE TABLE owner (key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE node (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    owner INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    qualname TEXT NOT NULL,
+    place TEXT,
+    body BLOB NOT NULL
+);
+CREATE INDEX node_owner ON node (owner);
+CREATE INDEX node_place ON node (place);
+CREATE INDEX node_name ON node (name);
+CREATE INDEX node_qualname ON node (qualname);
+CREATE TABLE edge (
+    key INTEGER PRIMARY KEY,
+    owner INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    source INTEGER NOT NULL,
+    target INTEGER,
+    body BLOB NOT NULL
+);
+CREATE INDEX edge_owner ON edge (owner);
+CREATE INDEX edge_source ON edge (source, kind, target);
+CREATE INDEX edge_target ON edge (target, kind, source) WHERE target IS NOT NULL;
+CREATE TABLE runtime_edge (
+    source INTEGER NOT NULL,
+    target INTEGER NOT NULL,
+    commit_sha TEXT NOT NULL,
+    call_count INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    PRIMARY KEY (source, target, commit_sha)
+) WITHOUT ROWID;
+CREATE INDEX runtime_edge_target ON runtime_edge (target);
+CREATE TABLE score (node INTEGER PRIMARY KEY, pagerank REAL NOT NULL, community_l0 TEXT, community_l1 TEXT);
+CREATE TABLE enrichment (node_id TEXT PRIMARY KEY, manually_set INTEGER NOT NULL, body BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE tag (node_id TEXT NOT NULL, tag TEXT NOT NULL, PRIMARY KEY (node_id, tag)) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5 (docstring, description, tags, code, tokenize = 'unicode61');
+CREATE TABLE change (
+    node_id TEXT NOT NULL,
+    at TEXT NOT NULL,
+    event TEXT NOT NULL,
+    agent TEXT,
+    session TEXT,
+    PRIMARY KEY (node_id, at, event)
+) WITHOUT ROWID;
+CREATE INDEX change_at ON change (at);
+CREATE TABLE file_hash (path TEXT PRIMARY KEY, hash TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE blob (kind TEXT NOT NULL, key TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (kind, key));
+"""
+
+PRAGMAS = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+PRAGMA temp_store = MEMORY;
+PRAGMA cache_size = -65536;
+PRAGMA mmap_size = 268435456;
+"""
+
+
+class Database:
+    """Connections to one `graph.db`; safe to use from several threads.
+
+    Args:
+        data_dir: Made, with a `.gitignore` that ignores everything in it, when it is missing.
+
+    Raises:
+        Unavailable: The folder cannot be written, or the file was written by another version of the schema.
+    """
+
+    def __init__(self, data_dir: Path) -> None:
+        self.path = data_dir / FILE_NAME
+        self._lock = threading.RLock()
+        self._local = threading.local()
+        self._connections: list[sqlite3.Connection] = []
+        self._closed = False
+        try:
+            data_dir.mkdir(parents=True, exist_ok=True)
+            ignore = data_dir / ".gitignore"
+            if not ignore.exists():
+                ignore.write_text("*\n", "utf-8")
+        except OSError as error:
+            raise Unavailable(
+                f"cannot write in {str(data_dir)!r} ({error.strerror}); name another folder with --data-dir",
+                backend=FILE_NAME,
+            ) from error
+        with self._translated():
+            self._writer = self._connect()
+            self._create()
+
+    def close(self) -> None:
+        """Close every connection; later calls raise `Unavailable`."""
+        with self._lock:
+            self._closed = True
+            for connection in self._connections:
+                connection.close()
+            self._connections.clear()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection to read with: this thread's own, or the writing one inside a transaction of this thread."""
+        with self._translated():
+            if getattr(self._local, "depth", 0):
+                yield self._writer
+                return
+            connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+            if connection is None:
+                with self._lock:
+                    connection = self._local.connection = self._connect()
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """The writing connection inside a transaction; joins the one that this thread has open."""
+        depth = getattr(self._local, "depth", 0)
+        if depth:
+            with self._translated():
+                yield self._writer
+            return
+        with self._lock, self._translated():
+            self._writer.execute("BEGIN IMMEDIATE")
+            self._local.depth = 1
+            try:
+                yield self._writer
+                self._writer.execute("COMMIT")
+            finally:
+                self._local.depth = 0
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+
+    def _connect(self) -> sqlite3.Connection:
+        if self._closed:
+            raise Unavailable("the store has been closed; open it again", backend=FILE_NAME)
+        connection = sqlite3.connect(
+            self.path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None, check_same_thread=False
+        )
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+        for pragma in PRAGMAS.strip().splitlines():
+            connection.execute(pragma)
+        self._connections.append(connection)
+        return connection
+
+    def _create(self) -> None:
+        if self._version() == SCHEMA_VERSION:
+            return
+        with self.writing() as connection:
+            version = self._version()
+            if version == 0:
+                for statement in SCHEMA.split(";\n"):
+                    if statement.strip():
+                        connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            elif version != SCHEMA_VERSION:
+                raise Unavailable(
+                    f"{str(self.path)!r} has schema {version}, this program needs {SCHEMA_VERSION}; "
+                    "move the file away and run smp index",
+                    backend=FILE_NAME,
+                )
+
+    def _version(self) -> int:
+        return int(self._writer.execute("PRAGMA user_version").fetchone()[0])
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            hint = "check that the disk has room and the folder can be written, then repeat the call"
+            if "locked" in str(error):
+                hint = "another process is writing for long; repeat the call"
+            elif (isinstance(error, sqlite3.DatabaseError) and "malformed" in str(error)) or "not a database" in str(
+                error
+            ):
+                hint = "move the file away and run smp index"
+            raise Unavailable(f"{str(self.path)!r}: {error}; {hint}", backend=FILE_NAME) from error

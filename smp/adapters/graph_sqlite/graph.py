@@ -1,0 +1,267 @@
+"""The graph in SQLite: apply, fetch, walk."""
+
+# ruff: noqa: S608 - what is put into statements are constants and rows of question marks
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+
+from smp.adapters.graph_sqlite.apply import Application
+from smp.adapters.graph_sqlite.database import Database
+from smp.adapters.graph_sqlite.rows import (
+    KIND_NUMBER,
+    KINDS,
+    RUNTIME,
+    chunks,
+    decode_edge,
+    decode_node,
+    encode_edge,
+    scope_condition,
+)
+from smp.domain.graph import (
+    DeltaCounts,
+    Direction,
+    Edge,
+    EdgeKind,
+    GraphDelta,
+    Node,
+    NodeKind,
+    Scope,
+    Scores,
+    Walked,
+)
+from smp.domain.ids import NodeId, mint_node_id
+from smp.domain.places import edge_order
+from smp.domain.traversal import reach, seeds_of
+from smp.ports.graph_store import GraphStore
+
+FIND_LIMIT = 100
+PATH_KINDS = (NodeKind.FILE, NodeKind.CONFIG, NodeKind.TEST, NodeKind.PACKAGE, NodeKind.REPOSITORY)
+"""Kinds whose id is made from a path alone, in the order in which a path is looked up."""
+
+
+class SqliteGraph(GraphStore):
+    """A mixin of `SqliteStore`."""
+
+    _database: Database
+
+    def apply(self, delta: GraphDelta) -> DeltaCounts:
+        with self._database.writing() as connection:
+            return Application(connection).run(delta)
+
+    def nodes(self, ids: Iterable[NodeId]) -> tuple[Node, ...]:
+        found: list[Node] = []
+        with self._database.reading() as connection:
+            for marks, part in chunks(dict.fromkeys(ids)):
+                rows = connection.execute(f"SELECT body FROM node WHERE id IN ({marks})", part)
+                found += [decode_node(row[0]) for row in rows]
+        return tuple(sorted(found, key=lambda node: node.id))
+
+    def find(self, name: str) -> tuple[Node, ...]:
+        exact = self.nodes([NodeId(name)])
+        if exact:
+            return exact
+        for kind in PATH_KINDS:
+            at_path = self.nodes([mint_node_id(kind.value.lower(), name)])
+            if at_path:
+                return at_path
+        path, _, qualname = name.partition("#")
+        if qualname:
+            return self._select("place = ? AND qualname = ?", [path, qualname])
+        return self._select("qualname = ?", [name]) or self._select("name = ?", [name])
+
+    def _select(self, condition: str, parameters: list[object]) -> tuple[Node, ...]:
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                f"SELECT body FROM node WHERE {condition} ORDER BY id LIMIT {FIND_LIMIT}",
+                parameters,
+            )
+            return tuple(decode_node(row[0]) for row in rows)
+
+    def scan(self, scope: Scope, kinds: tuple[NodeKind, ...] = ()) -> Iterator[Node]:
+        condition, parameters = scope_condition(scope, "place")
+        if kinds:
+            condition += f" AND kind IN ({','.join('?' * len(kinds))})"
+            parameters += [kind.value for kind in kinds]
+        with self._database.reading() as connection:
+            rows = connection.execute(f"SELECT body FROM node WHERE {condition} ORDER BY id", parameters)
+            for row in rows:
+                yield decode_node(row[0])
+
+    def edges(
+        self, ids: Iterable[NodeId], *, kinds: tuple[EdgeKind, ...] = (), direction: Direction = Direction.OUTGOING
+    ) -> tuple[Edge, ...]:
+        with self._database.reading() as connection:
+            keys = list(_keys_of(connection, ids).values())
+            found: dict[tuple[str, str, str, str, str, str], Edge] = {}
+            for end in _ends(direction):
+                for edge in _edges_at(connection, keys, end=end, kinds=kinds):
+                    found[edge_order(edge)] = edge
+        return tuple(found[key] for key in sorted(found))
+
+    def scan_edges(self, scope: Scope, kinds: tuple[EdgeKind, ...] = ()) -> Iterator[Edge]:
+        condition, parameters = scope_condition(scope, "s.place")
+        for kind in KINDS:
+            if kinds and kind not in kinds:
+                continue
+            with self._database.reading() as connection:
+                found = _select_edges(connection, kind, condition, parameters)
+            found.sort(key=edge_order)
+            yield from found
+
+    def walk(
+        self,
+        seeds: Iterable[NodeId],
+        *,
+        hops: int,
+        kinds: tuple[EdgeKind, ...],
+        direction: Direction,
+        limit: int = 10_000,
+    ) -> tuple[Walked, ...]:
+        with self._database.reading() as connection:
+            ids = _keys_of(connection, seeds)
+            origin = sorted(ids)
+
+            def neighbours(keys: list[int]) -> Mapping[int, list[int]]:
+                return _neighbours(connection, keys, kinds=kinds, direction=direction)
+
+            found = reach([ids[seed] for seed in origin], hops=hops, neighbours=neighbours)
+            nearest = sorted(((found[key].hop, node_id, key) for key, node_id in _ids_of(connection, found).items()))[
+                :limit
+            ]
+        nodes = {node.id: node for node in self.nodes(node_id for _, node_id, _ in nearest)}
+        return tuple(
+            Walked(node=nodes[node_id], hop=hop, seeds=seeds_of(found[key].seeds, origin))
+            for hop, node_id, key in nearest
+            if node_id in nodes
+        )
+
+    def observe_calls(self, edges: Iterable[Edge]) -> tuple[Edge, ...]:
+        observed = list(edges)
+        fresh: list[Edge] = []
+        with self._database.writing() as connection:
+            keys = _keys_of(connection, (end for edge in observed for end in (edge.source, edge.target) if end))
+            for edge in observed:
+                source, target = keys.get(edge.source), keys.get(edge.target) if edge.target else None
+                if source is None or target is None:
+                    continue
+                place = (source, target, edge.commit_sha or "")
+                done = connection.execute(
+                    "UPDATE runtime_edge SET call_count = call_count + ? WHERE source = ? AND target = ? AND commit_sha = ?",
+                    (edge.call_count, *place),
+                )
+                if done.rowcount == 0:
+                    connection.execute(
+                        "INSERT INTO runtime_edge (source, target, commit_sha, call_count, body) VALUES (?, ?, ?, ?, ?)",
+                        (*place, edge.call_count, encode_edge(edge)),
+                    )
+                    fresh.append(edge)
+        return tuple(sorted(fresh, key=edge_order))
+
+    def put_scores(self, scores: dict[NodeId, Scores]) -> None:
+        with self._database.writing() as connection:
+            keys = _keys_of(connection, scores)
+            connection.execute("DELETE FROM score")
+            connection.executemany(
+                "INSERT INTO score (node, pagerank, community_l0, community_l1) VALUES (?, ?, ?, ?)",
+                [
+                    (keys[node_id], score.pagerank, score.community_l0, score.community_l1)
+                    for node_id, score in scores.items()
+                    if node_id in keys
+                ],
+            )
+
+    def scores(self, ids: Iterable[NodeId]) -> dict[NodeId, Scores]:
+        found: dict[NodeId, Scores] = {}
+        with self._database.reading() as connection:
+            for marks, part in chunks(dict.fromkeys(ids)):
+                rows = connection.execute(
+                    "SELECT node.id, pagerank, community_l0, community_l1 FROM score "
+                    f"JOIN node ON node.key = score.node WHERE node.id IN ({marks})",
+                    part,
+                )
+                for node_id, pagerank, coarse, fine in rows:
+                    found[NodeId(node_id)] = Scores(pagerank=pagerank, community_l0=coarse, community_l1=fine)
+        return dict(sorted(found.items()))
+
+
+def _ends(direction: Direction) -> tuple[str, ...]:
+    if direction is Direction.BOTH:
+        return ("source", "target")
+    return ("source",) if direction is Direction.OUTGOING else ("target",)
+
+
+def _keys_of(connection: sqlite3.Connection, ids: Iterable[NodeId]) -> dict[NodeId, int]:
+    found: dict[NodeId, int] = {}
+    for marks, part in chunks(dict.fromkeys(ids)):
+        rows = connection.execute(f"SELECT id, key FROM node WHERE id IN ({marks})", part)
+        found.update((NodeId(row[0]), int(row[1])) for row in rows)
+    return found
+
+
+def _ids_of(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, NodeId]:
+    found: dict[int, NodeId] = {}
+    for marks, part in chunks(keys):
+        rows = connection.execute(f"SELECT key, id FROM node WHERE key IN ({marks})", part)
+        found.update((int(row[0]), NodeId(row[1])) for row in rows)
+    return found
+
+
+def _edges_at(
+    connection: sqlite3.Connection, keys: list[int], *, end: str, kinds: tuple[EdgeKind, ...]
+) -> Iterator[Edge]:
+    numbers = [KIND_NUMBER[kind] for kind in kinds]
+    only = f" AND e.kind IN ({','.join(map(str, numbers))})" if numbers else ""
+    for marks, part in chunks(keys):
+        rows = connection.execute(
+            "SELECT e.kind, s.id, t.id, e.body FROM edge e JOIN node s ON s.key = e.source "
+            f"LEFT JOIN node t ON t.key = e.target WHERE e.{end} IN ({marks}){only}",
+            part,
+        )
+        for kind, source, target, body in rows:
+            yield decode_edge(kind, NodeId(source), NodeId(target) if target else None, body)
+        if not kinds or EdgeKind.CALLS_RUNTIME in kinds:
+            yield from _runtime_edges(connection, f"e.{end} IN ({marks})", part)
+
+
+def _runtime_edges(connection: sqlite3.Connection, condition: str, parameters: list[object]) -> Iterator[Edge]:
+    rows = connection.execute(
+        "SELECT s.id, t.id, e.body, e.call_count, e.commit_sha FROM runtime_edge e "
+        f"JOIN node s ON s.key = e.source JOIN node t ON t.key = e.target WHERE {condition}",
+        parameters,
+    )
+    for source, target, body, count, commit in rows:
+        yield decode_edge(RUNTIME, NodeId(source), NodeId(target), body, count, commit)
+
+
+def _select_edges(
+    connection: sqlite3.Connection, kind: EdgeKind, condition: str, parameters: list[object]
+) -> list[Edge]:
+    if kind is EdgeKind.CALLS_RUNTIME:
+        return list(_runtime_edges(connection, condition, parameters))
+    number = KIND_NUMBER[kind]
+    rows = connection.execute(
+        "SELECT s.id, t.id, e.body FROM edge e JOIN node s ON s.key = e.source "
+        f"LEFT JOIN node t ON t.key = e.target WHERE e.kind = {number} AND {condition}",
+        parameters,
+    )
+    return [decode_edge(number, NodeId(row[0]), NodeId(row[1]) if row[1] else None, row[2]) for row in rows]
+
+
+def _neighbours(
+    connection: sqlite3.Connection, keys: list[int], *, kinds: tuple[EdgeKind, ...], direction: Direction
+) -> dict[int, list[int]]:
+    numbers = ",".join(str(KIND_NUMBER[kind]) for kind in kinds)
+    only = f" AND kind IN ({numbers})" if numbers else ""
+    found: dict[int, list[int]] = {}
+    for end in _ends(direction):
+        other = "target" if end == "source" else "source"
+        for marks, part in chunks(keys):
+            statements = [f"SELECT {end}, {other} FROM edge WHERE {end} IN ({marks}){only} AND target IS NOT NULL"]
+            if not kinds or EdgeKind.CALLS_RUNTIME in kinds:
+                statements.append(f"SELECT {end}, {other} FROM runtime_edge WHERE {end} IN ({marks})")
+            for statement in statements:
+                for near, far in connection.execute(statement, part):
+                    found.setdefault(near, []).append(far)
+    return found

@@ -1,0 +1,69 @@
+"""Enrichments and full-text search in SQLite."""
+
+# ruff: noqa: S608 - what is put into statements are constants and rows of question marks
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from smp.adapters.graph_sqlite.database import Database
+from smp.adapters.graph_sqlite.rows import chunks, decode_enrichment, decode_node, encode_enrichment
+from smp.adapters.graph_sqlite.words import put_words, search_words
+from smp.domain.ids import NodeId
+from smp.domain.metadata import Enrichment
+from smp.ports.metadata_store import MetadataStore, TextAnswer, TextQuery
+
+
+class SqliteMetadata(MetadataStore):
+    """A mixin of `SqliteStore`."""
+
+    _database: Database
+
+    def enrichments(self, ids: Iterable[NodeId]) -> dict[NodeId, Enrichment]:
+        found: dict[NodeId, Enrichment] = {}
+        with self._database.reading() as connection:
+            for marks, part in chunks(dict.fromkeys(ids)):
+                rows = connection.execute(
+                    "SELECT node_id, enrichment.body FROM enrichment JOIN node ON node.id = enrichment.node_id "
+                    f"WHERE node_id IN ({marks})",
+                    part,
+                )
+                found.update((NodeId(row[0]), decode_enrichment(row[1])) for row in rows)
+        return dict(sorted(found.items()))
+
+    def put_enrichments(self, enrichments: dict[NodeId, Enrichment]) -> None:
+        with self._database.writing() as connection:
+            before: dict[str, Enrichment] = {}
+            for marks, part in chunks(enrichments):
+                rows = connection.execute(f"SELECT node_id, body FROM enrichment WHERE node_id IN ({marks})", part)
+                before.update((row[0], decode_enrichment(row[1])) for row in rows)
+            none = Enrichment()
+            changed = {
+                node_id: enrichment
+                for node_id, enrichment in enrichments.items()
+                if _words(before.get(node_id, none)) != _words(enrichment)
+            }
+            connection.executemany(
+                "INSERT OR REPLACE INTO enrichment (node_id, manually_set, body) VALUES (?, ?, ?)",
+                [
+                    (node_id, int(value.manually_set), encode_enrichment(value))
+                    for node_id, value in enrichments.items()
+                ],
+            )
+            connection.executemany("DELETE FROM tag WHERE node_id = ?", [(node_id,) for node_id in changed])
+            connection.executemany(
+                "INSERT OR IGNORE INTO tag (node_id, tag) VALUES (?, ?)",
+                [(node_id, tag) for node_id, enrichment in changed.items() for tag in enrichment.tags],
+            )
+            for marks, part in chunks(changed):
+                rows = connection.execute(f"SELECT key, body FROM node WHERE id IN ({marks})", part)
+                put_words(connection, [(int(row[0]), decode_node(row[1])) for row in rows.fetchall()])
+
+    def search(self, query: TextQuery) -> TextAnswer:
+        with self._database.reading() as connection:
+            return search_words(connection, query)
+
+
+def _words(enrichment: Enrichment) -> tuple[str | None, tuple[str, ...]]:
+    """What of an enrichment the full-text index and the table of tags hold."""
+    return enrichment.description, enrichment.tags

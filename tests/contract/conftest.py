@@ -1,0 +1,145 @@
+"""Every adapter that can be reached here, per port: a suite asks for the port's fixture and runs once for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smp.adapters.graph_sqlite import SqliteStore
+from smp.adapters.memory import MemoryStore
+from smp.domain.graph import (
+    Edge,
+    EdgeKind,
+    GraphDelta,
+    GraphPart,
+    Node,
+    NodeKind,
+    Owner,
+    Parameter,
+    Resolution,
+    UnresolvedReason,
+)
+from smp.domain.ids import ContentHash, FilePath, mint_node_id
+from smp.domain.metadata import Annotation, Comment, Metadata
+
+Store = MemoryStore | SqliteStore
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """Graph, metadata, index cache and telemetry together, as the indexer uses them."""
+    if request.param == "memory":
+        yield MemoryStore()
+        return
+    opened = SqliteStore(tmp_path / "data")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def fresh(store: Store, tmp_path: Path) -> Iterator[Store]:
+    """A second, empty store of the same kind."""
+    if isinstance(store, MemoryStore):
+        yield MemoryStore()
+        return
+    opened = SqliteStore(tmp_path / "fresh")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def everything() -> Any:
+    """A node and its edges (into `b.py#g` and nowhere) with every field set to something else than its default."""
+    node = Node(
+        id=mint_node_id("function", "a.py", "f"),
+        kind=NodeKind.FUNCTION,
+        name="f",
+        qualname="f",
+        file=FilePath("a.py"),
+        language="python",
+        start_line=1,
+        end_line=3,
+        start_byte=4,
+        end_byte=90,
+        signature="f(x: int = 1) -> str",
+        parameters=(Parameter(name="x", kind="keyword_only", annotation="int", required=False, receiver=True),),
+        return_type="str",
+        complexity=4,
+        exported=True,
+        modifiers=("async",),
+        role="source",
+        source_hash=ContentHash("0" * 64),
+        lines=3,
+        metadata=Metadata(
+            docstring="Says f.",
+            comments=(Comment(line=2, text="why"),),
+            decorators=("@cached",),
+            annotations=(Annotation(name="x", type="int"),),
+            returns="str",
+            throws=("ValueError",),
+        ),
+    )
+    static = Edge(
+        kind=EdgeKind.CALLS_STATIC,
+        source=node.id,
+        target=mint_node_id("function", "b.py", "g"),
+        line=2,
+        lines=(2, 3),
+        resolution=Resolution.IMPORT,
+        via="branch",
+        import_source=FilePath("b.py"),
+        candidates=(mint_node_id("function", "b.py", "h"),),
+        weight=0.5,
+    )
+    imports = Edge(kind=EdgeKind.IMPORTS, source=node.id, target=static.target, items=("g",), type_only=True)
+    unresolved = Edge(
+        kind=EdgeKind.CALLS_UNRESOLVED,
+        source=node.id,
+        line=3,
+        lines=(3,),
+        to_name="h()",
+        reason=UnresolvedReason.AMBIGUOUS,
+    )
+    return node, (static, imports, unresolved)
+
+
+@pytest.fixture
+def build() -> Any:
+    """Small nodes, edges and parts: `build.function("a.py", "f")`, `build.calls(f, g)`, `build.part(…)`."""
+    return Build()
+
+
+class Build:
+    """Builders of the contract suites; every value that a test does not name has one fixed default."""
+
+    def file(self, path: str, **fields: Any) -> Any:
+        return self.node("File", path, None, **fields)
+
+    def function(self, path: str, qualname: str, **fields: Any) -> Any:
+        return self.node("Function", path, qualname, **fields)
+
+    def node(self, kind: str, path: str, qualname: str | None, **fields: Any) -> Any:
+        full = qualname or path
+        values: dict[str, Any] = {
+            "id": mint_node_id(kind.lower(), path, qualname),
+            "kind": NodeKind(kind),
+            "name": full.split("/")[-1] if qualname is None else full.split(".")[-1],
+            "qualname": full,
+            "file": None if kind in ("Package", "Repository", "Community") else FilePath(path),
+        }
+        return Node(**(values | fields))
+
+    def edge(self, kind: str, source: Any, target: Any, **fields: Any) -> Any:
+        return Edge(kind=EdgeKind(kind), source=source.id, target=target.id if target is not None else None, **fields)
+
+    def calls(self, source: Any, target: Any, line: int = 1, **fields: Any) -> Any:
+        return self.edge("CALLS_STATIC", source, target, line=line, lines=(line,), **fields)
+
+    def part(self, owner: str, nodes: Any, edges: Any = ()) -> Any:
+        return GraphPart(owner=Owner(owner), nodes=None if nodes is None else tuple(nodes), edges=tuple(edges))
+
+    def delta(self, *parts: Any, removed: tuple[str, ...] = ()) -> Any:
+        return GraphDelta(parts=parts, removed=tuple(Owner(owner) for owner in removed))
