@@ -32,7 +32,7 @@ down: setup ## Stop the Temporal server that this checkout started
 	@.venv/bin/smp temporal stop
 
 lock: setup ## Resolve pyproject.toml anew into requirements.lock
-	@$(PY) -m piptools compile --quiet --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --extra dev --output-file requirements.lock pyproject.toml
+	@$(PY) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --extra dev --output-file requirements.lock pyproject.toml
 
 clean: ## Remove what was built inside the checkout
 	rm -rf .venv build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache .coverage
