@@ -88,8 +88,18 @@ def test_notification_is_executed_and_not_answered(dispatcher: Dispatcher) -> No
 
 @pytest.mark.parametrize(
     "raw",
-    [b"", b"{", b"{} {}", b"{'a': 1}", b'{"a":NaN}', b'{"a":1,}', b'{"a":"\xff"}', b'{"a":"\\ud800"}', b'{"a":"\x01"}']
-    + ['{"a":1}'.encode("utf-16")],
+    [
+        b"",
+        b"{",
+        b"{} {}",
+        b"{'a': 1}",
+        b'{"a":NaN}',
+        b'{"a":1,}',
+        b'{"a":"\xff"}',
+        b'{"a":"\\ud800"}',
+        b'{"a":"\x01"}',
+        '{"a":1}'.encode("utf-16"),
+    ],
 )
 def test_what_is_no_json_is_a_parse_error(dispatcher: Dispatcher, raw: bytes) -> None:
     answer = ask(dispatcher, raw)

@@ -1,0 +1,160 @@
+"""The HTTP face: who may talk to it, what it refuses, and that notifications arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from starlette.testclient import TestClient
+
+from smp.adapters.clock_system import SystemClock
+from smp.domain.ids import FilePath
+from smp.domain.notifications import ConflictDetected, Notification
+from smp.ports.notifier import Notice, Notifier
+from smp.rpc.context import RequestContext
+from smp.rpc.http import build_app
+from smp.rpc.method import rpc_method
+from smp.rpc.registry import MethodRegistry
+from smp.rpc.wire import Params, Result
+from smp.services import Services
+from smp.settings import ServeSettings
+
+REQUEST = {"jsonrpc": "2.0", "method": "test/echo", "params": {"text": "hi"}, "id": 1}
+
+
+class EchoParams(Params):
+    text: str
+
+
+class EchoResult(Result):
+    text: str
+
+
+@rpc_method("test/echo")
+def echo(params: EchoParams, _: RequestContext) -> EchoResult:
+    """Says it again."""
+    return EchoResult(text=params.text)
+
+
+class ListNotifier(Notifier):
+    """A feed in memory."""
+
+    def __init__(self) -> None:
+        self.notices: list[Notice] = []
+
+    def publish(self, notification: Notification) -> None:
+        self.notices.append(Notice(cursor=len(self.notices) + 1, body=notification))
+
+    def after(self, cursor: int, *, limit: int = 1000) -> tuple[Notice, ...]:
+        return tuple(notice for notice in self.notices if notice.cursor > cursor)[:limit]
+
+    def latest(self) -> int:
+        return len(self.notices)
+
+
+def client_of(*, token: str = "", host: str = "127.0.0.1", notifier: Notifier | None = None) -> TestClient:
+    services = SimpleNamespace(
+        clock=SystemClock(),
+        notifier=notifier or ListNotifier(),
+        settings=SimpleNamespace(token=token, serve=ServeSettings(max_body_bytes=1000)),
+    )
+    methods = MethodRegistry([cast("Any", SimpleNamespace(METHODS=(echo,)))])
+    return TestClient(build_app(cast("Services", services), methods, host=host), base_url="http://127.0.0.1:8420")
+
+
+@pytest.fixture
+def client() -> Iterator[TestClient]:
+    with client_of() as opened:
+        yield opened
+
+
+def test_a_call_is_answered_as_json(client: TestClient) -> None:
+    reply = client.post("/rpc", json=REQUEST)
+    assert (reply.status_code, reply.json()["result"]) == (200, {"text": "hi"})
+    assert reply.headers["content-type"] == "application/json"
+
+
+def test_a_notification_has_no_body(client: TestClient) -> None:
+    reply = client.post("/rpc", json={key: value for key, value in REQUEST.items() if key != "id"})
+    assert (reply.status_code, reply.content) == (204, b"")
+
+
+def test_a_body_over_the_limit_is_refused_with_and_without_its_length(client: TestClient) -> None:
+    declared = client.post("/rpc", content=b"x" * 1001)
+    streamed = client.post("/rpc", content=iter([b"x" * 600, b"x" * 600]))
+    assert (declared.status_code, streamed.status_code) == (413, 413)
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:8420", "127.0.0.1.evil.example", ""])
+def test_a_foreign_host_is_refused(client: TestClient, host: str) -> None:
+    assert client.post("/rpc", json=REQUEST, headers={"Host": host}).status_code == 403
+
+
+@pytest.mark.parametrize("host", ["localhost:8420", "127.0.0.1:9", "[::1]:8420", "LOCALHOST"])
+def test_loopback_by_any_of_its_names_is_accepted(client: TestClient, host: str) -> None:
+    assert client.post("/rpc", json=REQUEST, headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [("http://127.0.0.1:8420", 200), ("null", 403), ("https://evil.example", 403), ("http://localhost:3000", 403)],
+)
+def test_only_the_own_origin_is_accepted(client: TestClient, origin: str, status: int) -> None:
+    assert client.post("/rpc", json=REQUEST, headers={"Origin": origin}).status_code == status
+
+
+def test_a_wildcard_bind_accepts_literal_addresses_but_no_names() -> None:
+    with client_of(host="0.0.0.0", token="t") as client:
+        headers = {"Authorization": "Bearer t"}
+        statuses = [
+            client.post("/rpc", json=REQUEST, headers=headers | {"Host": host}).status_code
+            for host in ("192.0.2.7:8420", "evil.example")
+        ]
+    assert statuses == [200, 403]
+
+
+@pytest.mark.parametrize(("sent", "status"), [(None, 401), ("Bearer wrong", 401), ("Basic t", 401), ("Bearer t", 200)])
+def test_a_token_is_demanded_where_one_is_set(sent: str | None, status: int) -> None:
+    with client_of(token="t") as client:
+        headers = {} if sent is None else {"Authorization": sent}
+        assert client.post("/rpc", json=REQUEST, headers=headers).status_code == status
+        assert client.get("/healthz").status_code == 200
+
+
+def test_metrics_count_calls_by_method_and_code(client: TestClient) -> None:
+    client.post("/rpc", json=REQUEST)
+    client.post("/rpc", json=REQUEST | {"method": "x" * 50})
+    text = client.get("/metrics").text
+    assert 'smp_rpc_calls_total{code="0",method="test/echo"} 1.0' in text
+    assert 'smp_rpc_calls_total{code="-32601",method="unknown"} 1.0' in text
+
+
+def test_the_console_is_at_the_root(client: TestClient) -> None:
+    reply = client.get("/")
+    assert (reply.status_code, reply.headers["content-type"]) == (200, "text/html; charset=utf-8")
+
+
+def test_a_websocket_answers_and_survives_garbage(client: TestClient) -> None:
+    with client.websocket_connect("/ws", headers={"Host": "127.0.0.1"}) as socket:
+        socket.send_text("{not json")
+        socket.send_json(REQUEST)
+        answers = [socket.receive_json() for _ in range(2)]
+    assert [answer.get("error", {}).get("code") for answer in answers] == [-32700, None]
+
+
+def test_notifications_reach_every_open_websocket() -> None:
+    notifier = ListNotifier()
+    with (
+        client_of(notifier=notifier) as client,
+        client.websocket_connect("/ws", headers={"Host": "127.0.0.1"}) as first,
+        client.websocket_connect("/ws", headers={"Host": "127.0.0.1"}) as second,
+    ):
+        for socket in (first, second):  # an answer proves that the socket is registered
+            socket.send_json(REQUEST)
+            socket.receive_json()
+        notifier.publish(ConflictDetected(file=FilePath("a.py")))
+        received = [socket.receive_json() for socket in (first, second)]
+    assert [message["params"]["type"] for message in received] == ["conflict_detected"] * 2
+    assert {message["method"] for message in received} == {"smp/notification"}
