@@ -10,7 +10,7 @@ from smp.adapters.forge_git import GitForge
 from smp.adapters.graph_sqlite import SqliteGraphStore
 from smp.adapters.notifications_sqlite import SqliteNotifier
 from smp.adapters.runs_temporal import TemporalRunEngine
-from smp.adapters.sandbox_bubblewrap import BubblewrapDriver
+from smp.adapters.sandbox_bubblewrap.driver import BubblewrapDriver
 from smp.adapters.sessions_sqlite import SqliteSessionStore
 from smp.adapters.sources_git import GitSourceTree
 from smp.adapters.vectors_embedded import EmbeddedVectorIndex
@@ -40,7 +40,7 @@ def build_platform(settings: Settings) -> Services:
     session_store = SqliteSessionStore(settings)
     artifacts = SqliteArtifactStore(settings)
     notifier = SqliteNotifier(settings)
-    driver = BubblewrapDriver(settings)
+    driver = BubblewrapDriver(settings, clock)
     indexer = Indexer(
         settings=settings,
         clock=clock,

@@ -1,0 +1,256 @@
+"""Boxes made by bubblewrap: no daemon, no image, as root or as an ordinary user.
+
+A box is a folder (`state.py`). Each command mounts its checkout anew in a private mount namespace, runs below a
+supervisor of its own (`host/`), and leaves nothing but files: a box therefore outlives the process that made it, and a
+command does not.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from smp.adapters.sandbox_bubblewrap.checkout import (
+    OBJECTS,
+    Repository,
+    find_repository,
+    give_tree,
+    make_git_dir,
+    make_lower,
+)
+from smp.adapters.sandbox_bubblewrap.host.order import Order
+from smp.adapters.sandbox_bubblewrap.inside import copy_inside
+from smp.adapters.sandbox_bubblewrap.interpreters import Interpreter, find_interpreter
+from smp.adapters.sandbox_bubblewrap.layers import INSIDE, PLACE, make_layer
+from smp.adapters.sandbox_bubblewrap.limits import (
+    Plan,
+    find_control_groups,
+    plan_limits,
+    remove_groups,
+    stale_groups,
+)
+from smp.adapters.sandbox_bubblewrap.once import remove_tree, storage_errors
+from smp.adapters.sandbox_bubblewrap.outcome import read_outputs, read_trace, to_execution
+from smp.adapters.sandbox_bubblewrap.overlay import OverlayFiles
+from smp.adapters.sandbox_bubblewrap.probe import probe
+from smp.adapters.sandbox_bubblewrap.requirements import read_requirements
+from smp.adapters.sandbox_bubblewrap.running import find_bwrap, fresh_exchange, make_order, run_limited
+from smp.adapters.sandbox_bubblewrap.state import BoxFolder
+from smp.domain.errors import SandboxFailed, SandboxNotFound
+from smp.domain.ids import CommitSha, FilePath, SandboxId
+from smp.domain.sandboxes import (
+    ChangedFile,
+    EgressPolicy,
+    Execution,
+    Limits,
+    Sandbox,
+    SandboxSpec,
+    SandboxStatus,
+    TracerName,
+)
+from smp.ports.clock import Clock
+from smp.ports.sandbox_driver import Capabilities, SandboxDriver
+from smp.settings import Settings
+
+NAME = "bubblewrap"
+# Host user of boxes that root starts: not uid 0, else files that only root may read would be readable. Outside the
+# ranges of login users, system users and the usual subordinate ids.
+BOX_UID = 64200
+
+
+class BubblewrapDriver(SandboxDriver):
+    """Safe to use from several threads and processes at once; one command at a time in each box."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._boxes = settings.data_dir / "boxes"
+        self._uid = BOX_UID if os.geteuid() == 0 else None
+
+    def capabilities(self) -> Capabilities:
+
+        return probe(self._boxes, self._uid)
+
+    def spawn(self, spec: SandboxSpec, progress: Callable[[str], None] | None = None) -> Sandbox:
+        folder = BoxFolder(self._boxes, spec.sandbox_id)
+        if folder.exists():
+            return folder.read().box
+        _refuse_unsupported(spec)
+        find_bwrap()
+        repository = self._repository
+        lower = make_lower(self._boxes, repository, spec.commit_sha, owner=self._uid)
+        self._layer(lower, progress or _silent)
+        box = Sandbox(
+            spec=spec,
+            status=SandboxStatus.READY,
+            driver=NAME,
+            state_dir=str(folder.path),
+            host=platform.node(),
+            spawned_at=self._clock.now(),
+        )
+        with storage_errors("cannot make the box"):
+            folder.path.mkdir(mode=0o755, exist_ok=True)
+            with folder.held():
+                if folder.exists():
+                    return folder.read().box
+                remove_tree(folder.layer)
+                for path in (folder.layer, folder.upper, folder.work):
+                    path.mkdir(mode=0o755)
+                index = lower.with_name(f"{spec.commit_sha}.index")
+                make_git_dir(folder.upper / ".git", repository, spec.commit_sha, index)
+                if self._uid is not None:
+                    give_tree(folder.upper, self._uid)
+                folder.save(box)
+        return box
+
+    def execute(
+        self,
+        box: Sandbox,
+        command: str,
+        *,
+        limits: Limits,
+        heartbeat: Callable[[], None] | None = None,
+        trace: bool = True,
+    ) -> Execution:
+        folder = self._folder(box)
+        alive = heartbeat or _no_beat
+        with folder.held(waiting=alive):
+            record = folder.read().box
+            lower = Path(self.lower(record.spec.commit_sha))
+            fresh_exchange(folder, self._uid)
+            plan = plan_limits(find_control_groups(), f"{folder.id}-{os.getpid()}", limits)
+            traced = trace and record.spec.tracer is not None
+            order = self._order(folder, lower, command=command, limits=limits, plan=plan, traced=traced)
+            answer, oom = run_limited(order, plan, alive)
+            outputs = read_outputs(folder.exchange / "out")
+            found = read_trace(folder.exchange / "trace") if traced else None
+        return to_execution(answer, limits, outputs=outputs, trace=found, oom_kills=oom)
+
+    def changes(self, box: Sandbox) -> tuple[ChangedFile, ...]:
+        with self._files(box) as files:
+            return files.changes()
+
+    def read(self, box: Sandbox, paths: Iterable[FilePath]) -> tuple[ChangedFile, ...]:
+        with self._files(box) as files:
+            return tuple(files.read(path) for path in paths)
+
+    def write(self, box: Sandbox, files: Iterable[ChangedFile]) -> None:
+        with self._files(box) as overlay:
+            overlay.write(tuple(files), limit_bytes=box.spec.limits.disk_mb << 20)
+
+    def destroy(self, box: Sandbox) -> int:
+        try:
+            folder = self._folder(box)
+            with folder.held():
+                return self._remove(folder)
+        except SandboxNotFound:
+            return 0
+
+    def reap(self, keep: frozenset[str]) -> tuple[str, ...]:
+        gone = []
+        for path in sorted(self._boxes.glob("box_*")):
+            if path.name in keep:
+                continue
+            folder = BoxFolder(self._boxes, SandboxId(path.name))
+            try:
+                if folder.busy() or folder.read().owner.alive():
+                    continue
+            except SandboxNotFound:
+                if not _older_than_an_hour(path):
+                    continue  # someone may be making it at this moment
+            self._remove(folder)
+            gone.append(folder.id)
+        return tuple(gone)
+
+    def lower(self, commit: CommitSha) -> str:
+        return str(make_lower(self._boxes, self._repository, commit, owner=self._uid))
+
+    @functools.cached_property
+    def _repository(self) -> Repository:
+        return find_repository(self._settings.repo)
+
+    @functools.cached_property
+    def _interpreter(self) -> Interpreter:
+        return find_interpreter(self._settings.sandbox.python, self._settings.cache_dir, _silent)
+
+    def _layer(self, lower: Path, progress: Callable[[str], None]) -> tuple[Interpreter, Path]:
+        if self._settings.sandbox.setup:
+            raise SandboxFailed(
+                "[sandbox] setup is not supported by the bubblewrap driver; name packages in [sandbox] requirements"
+            )
+        interpreter = self._interpreter
+        wanted = read_requirements(lower, self._settings.sandbox.requirements)
+        for line in wanted.left_out:
+            progress(f"left out of the box's packages: {line}")
+        return interpreter, make_layer(self._settings.cache_dir, interpreter, wanted.lines, progress)
+
+    def _folder(self, box: Sandbox) -> BoxFolder:
+        return BoxFolder(self._boxes, box.spec.sandbox_id)
+
+    def _files(self, box: Sandbox) -> OverlayFiles:
+        folder = self._folder(box)
+        return OverlayFiles(folder, lambda: Path(self.lower(folder.read().box.spec.commit_sha)), owner=self._uid)
+
+    def _remove(self, folder: BoxFolder) -> int:
+        groups = find_control_groups()
+        if groups is not None:
+            for name in stale_groups(groups, f"{folder.id}-"):
+                remove_groups({str(parent / name): {} for parent in groups.parents})
+        return remove_tree(folder.path)
+
+    def _order(
+        self, folder: BoxFolder, lower: Path, *, command: str, limits: Limits, plan: Plan, traced: bool
+    ) -> Order:
+        interpreter, layer = self._layer(lower, _silent)
+        binds = [(str(layer), PLACE), (str(copy_inside(self._settings.cache_dir)), INSIDE)]
+        if interpreter.root == "/" and not interpreter.executable.startswith("/usr/"):
+            binds.append((interpreter.prefix, interpreter.prefix))
+        binds += [(str(store), f"{OBJECTS}/{number}") for number, store in enumerate(self._repository.objects)]
+        source = ["/work/src"] if (lower / "src").is_dir() else []
+        variables = {"PYTHONPATH": ":".join([*source, "/work"])} | self._settings.sandbox.environment
+        if traced:
+            variables["SMP_TRACE"] = "/smp/trace"
+        return make_order(
+            folder,
+            lower,
+            command=command,
+            limits=limits,
+            plan=plan,
+            uid=self._uid,
+            root=interpreter.root,
+            binds=tuple(binds),
+            variables=variables,
+        )
+
+
+def _refuse_unsupported(spec: SandboxSpec) -> None:
+    if spec.image is not None:
+        raise SandboxFailed(f"the bubblewrap driver runs no images ({spec.image!r}); leave `image` out")
+    if spec.services:
+        raise SandboxFailed(
+            f"the bubblewrap driver starts no services ({', '.join(spec.services)}); leave `services` out"
+        )
+    if spec.egress != EgressPolicy():
+        raise SandboxFailed("the bubblewrap driver opens no way out; the egress policy must be deny_all")
+    if spec.tracer not in (None, TracerName.MONITORING):
+        raise SandboxFailed(f"the bubblewrap driver has no tracer {spec.tracer!r}; use monitoring")
+
+
+def _older_than_an_hour(path: Path) -> bool:
+
+    try:
+        return time.time() - path.stat().st_mtime > 3600
+    except OSError:
+        return False
+
+
+def _silent(_: str) -> None:
+    return None
+
+
+def _no_beat() -> None:
+    return None

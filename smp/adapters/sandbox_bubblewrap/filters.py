@@ -1,0 +1,153 @@
+"""The two seccomp filters of a box, compiled by libseccomp to classic BPF.
+
+`box_filter` is what bubblewrap installs for the command: socket families by allow-list, ways to other kernels' interfaces
+by deny-list, other ABIs killed. `listener_filter` hands connects and sends to the supervisor. A refusal that the filter
+does not express is the namespaces' business; the contract tests try both.
+"""
+
+from __future__ import annotations
+
+import errno
+import functools
+import tempfile
+from types import ModuleType
+
+from msgspec import Struct
+
+from smp.domain.errors import SandboxFailed
+
+_DENIED = [
+    "unshare",
+    "setns",
+    "mount",
+    "umount2",
+    "pivot_root",
+    "chroot",
+    "move_mount",
+    "open_tree",
+    "fsopen",
+    "fsconfig",
+    "fsmount",
+    "fspick",
+    "mount_setattr",
+    "io_uring_setup",
+    "io_uring_enter",
+    "io_uring_register",
+    "keyctl",
+    "add_key",
+    "request_key",
+    "bpf",
+    "perf_event_open",
+    "userfaultfd",
+    "open_by_handle_at",
+    "name_to_handle_at",
+    "kexec_load",
+    "kexec_file_load",
+    "init_module",
+    "finit_module",
+    "delete_module",
+    "reboot",
+    "swapon",
+    "swapoff",
+    "acct",
+    "quotactl",
+    "quotactl_fd",
+    "syslog",
+    "settimeofday",
+    "clock_settime",
+    "clock_adjtime",
+    "adjtimex",
+    "sethostname",
+    "setdomainname",
+    "iopl",
+    "ioperm",
+    "lookup_dcookie",
+    "fanotify_init",
+    "pidfd_getfd",
+    "process_madvise",
+    "mknod",
+    "mknodat",
+    "vhangup",
+    "nfsservctl",
+]
+# open_tree_attr, listmount, statmount (the same on every architecture); libseccomp 2.5.4 has no names for them.
+_DENIED_NUMBERS = (457, 458, 467)
+# linux/sched.h: NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
+_NEW_NAMESPACES = (0x80, 0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000)
+_AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
+_SOCK_STREAM, _SOCK_DGRAM = 1, 2
+_PROTOCOLS = (1, 33, 58, 132, 136)  # icmp, dccp, icmpv6, sctp, udplite
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+CALLS = ("connect", "sendto", "sendmsg", "sendmmsg")
+
+
+class Filters(Struct, frozen=True, kw_only=True):
+    """box, listener: classic BPF. calls: numbers of the calls that the listener reports, by name."""
+
+    box: bytes
+    listener: bytes
+    calls: dict[str, int]
+
+
+@functools.cache
+def compile_filters() -> Filters:
+    """Both filters for this machine's architecture.
+
+    Raises:
+        SandboxFailed: libseccomp is not installed.
+    """
+    try:
+        import pyseccomp
+    except (ImportError, OSError, RuntimeError) as error:
+        raise SandboxFailed("libseccomp is missing; install it: apt-get install libseccomp2") from error
+    calls = {name: int(pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name)) for name in CALLS}
+    return Filters(box=_box_filter(pyseccomp), listener=_listener_filter(pyseccomp), calls=calls)
+
+
+def _box_filter(sc: ModuleType) -> bytes:
+    made = sc.SyscallFilter(sc.ALLOW)
+    made.set_attr(sc.Attr.ACT_BADARCH, sc.KILL_PROCESS)
+    refuse = sc.ERRNO(errno.EPERM)
+    for name in _DENIED:
+        number = sc.resolve_syscall(sc.Arch.NATIVE, name)
+        if number >= 0:  # negative: this architecture has no such call
+            made.add_rule(refuse, number)
+    for number in _DENIED_NUMBERS:
+        made.add_rule(refuse, number)
+    for bit in _NEW_NAMESPACES:
+        made.add_rule(refuse, "clone", sc.Arg(0, sc.MASKED_EQ, bit, bit))
+    # The flags of clone3 lie behind a pointer; with ENOSYS the C library falls back to clone.
+    made.add_rule(sc.ERRNO(errno.ENOSYS), "clone3")
+    allowed = (_AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK)
+    for family in range(_AF_NETLINK):
+        if family not in allowed:
+            made.add_rule(refuse, "socket", sc.Arg(0, sc.EQ, family))
+    made.add_rule(refuse, "socket", sc.Arg(0, sc.GT, _AF_NETLINK))
+    for family in (_AF_INET, _AF_INET6):
+        for kind in range(16):
+            if kind not in (_SOCK_STREAM, _SOCK_DGRAM):
+                made.add_rule(refuse, "socket", sc.Arg(0, sc.EQ, family), sc.Arg(1, sc.MASKED_EQ, 0xF, kind))
+        for protocol in _PROTOCOLS:
+            made.add_rule(refuse, "socket", sc.Arg(0, sc.EQ, family), sc.Arg(2, sc.EQ, protocol))
+    # NETLINK_ROUTE alone: getifaddrs needs it.
+    made.add_rule(refuse, "socket", sc.Arg(0, sc.EQ, _AF_NETLINK), sc.Arg(2, sc.NE, 0))
+    made.add_rule(refuse, "socketpair", sc.Arg(0, sc.NE, _AF_UNIX))
+    for request in (_TIOCSTI, _TIOCLINUX):
+        made.add_rule(refuse, "ioctl", sc.Arg(1, sc.MASKED_EQ, 0xFFFFFFFF, request))
+    return _program(made)
+
+
+def _listener_filter(sc: ModuleType) -> bytes:
+    made = sc.SyscallFilter(sc.ALLOW)
+    made.set_attr(sc.Attr.ACT_BADARCH, sc.KILL_PROCESS)
+    for name in ("connect", "sendmsg", "sendmmsg"):
+        made.add_rule(sc.NOTIFY, name)
+    made.add_rule(sc.NOTIFY, "sendto", sc.Arg(4, sc.NE, 0))  # without an address it cannot leave a connected socket
+    return _program(made)
+
+
+def _program(made: object) -> bytes:
+    with tempfile.TemporaryFile() as file:
+        made.export_bpf(file)  # type: ignore[attr-defined] # the package has no type information
+        file.seek(0)
+        return file.read()

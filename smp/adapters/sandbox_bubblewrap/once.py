@@ -1,0 +1,84 @@
+"""Folders that are made once, whole or not at all, and shared by every process of the machine."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from smp.domain.errors import SandboxFailed
+
+
+@contextmanager
+def storage_errors(what: str) -> Iterator[None]:
+    """Turn a failing disk into a message that says which folder and what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise SandboxFailed(
+            f"{what}: {error.strerror or error} ({error.filename or 'no file'}); "
+            "free space there or choose another folder with --data-dir"
+        ) from error
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold an exclusive lock among processes and threads; freed by the kernel when the holder dies."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def make_once(target: Path, make: Callable[[Path], None]) -> Path:
+    """The folder `target`, made by `make` in a staging folder beside it and then renamed.
+
+    Args:
+        make: Fills the staging folder, which is empty; what it raises goes to the caller and nothing stays.
+    """
+    if target.is_dir():
+        return target
+    with storage_errors(f"cannot make {target.parent}"):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        lock = locked(target.with_name(f".{target.name}.lock"))
+        lock.__enter__()
+    try:
+        if target.is_dir():
+            return target
+        staging = target.with_name(f".{target.name}.new")
+        with storage_errors(f"cannot make {target}"):
+            remove_tree(staging)
+            staging.mkdir(mode=0o755)
+        try:
+            make(staging)
+            with storage_errors(f"cannot make {target}"):
+                os.rename(staging, target)
+        except BaseException:
+            remove_tree(staging)
+            raise
+    finally:
+        lock.__exit__(None, None, None)
+    return target
+
+
+def remove_tree(folder: Path) -> int:
+    """Remove a folder whatever its permissions, following no link; returns the bytes that its files took."""
+    freed = 0
+    for base, folders, files in os.walk(folder, topdown=True, onerror=None):
+        # Root needs none of this; a user may have taken away his own rights, and overlayfs makes `work` mode 000.
+        for name in folders:
+            path = os.path.join(base, name)
+            if not os.path.islink(path):
+                os.chmod(path, 0o700)
+        for name in files:
+            try:
+                freed += os.lstat(os.path.join(base, name)).st_blocks * 512
+            except OSError:
+                continue
+    shutil.rmtree(folder, ignore_errors=True)
+    return freed
