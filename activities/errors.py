@@ -67,13 +67,13 @@ def application_error(error: errors.SmpError) -> ApplicationError:
 class TranslateErrors(Interceptor):
     """Every activity of a worker raises `ApplicationError` where its use case raised a leaf."""
 
-    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:  # noqa: A002 - the SDK's name
         """See `Interceptor`."""
-        return _Translation(super().intercept_activity(next))
+        return _Translation(next)
 
 
 class _Translation(ActivityInboundInterceptor):
-    async def execute_activity(self, input: ExecuteActivityInput) -> Any:
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002 - the SDK's name
         try:
             return await super().execute_activity(input)
         except errors.SmpError as error:

@@ -13,6 +13,7 @@ from temporalio.client import Client
 from temporalio.worker import Interceptor, Worker
 
 from activities.errors import TranslateErrors
+from activities.heartbeat import Beating
 from workers.queues import Queues
 from workers.sandbox import workflow_runner
 from workflows import WORKFLOWS
@@ -36,7 +37,7 @@ async def serving(
     Leaving it stops polling and waits for the activities that run; those with a heartbeat see a cancel at their next.
     """
     with ThreadPoolExecutor(ACTIVITY_THREADS, thread_name_prefix="activity") as executor:
-        chain = [TranslateErrors(), *interceptors]
+        chain = [Beating(), TranslateErrors(), *interceptors]
         session = Worker(
             client,
             task_queue=queues.session,

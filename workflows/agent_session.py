@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from datetime import timedelta
 from typing import Any, TypeVar
 
+import msgspec.structs
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
@@ -353,14 +354,10 @@ class AgentSessionWorkflow:
             raise failure
         status, reason = self._ending(failure, origin)
         if self._open_begun and not (origin is not None and origin.type == "Fenced"):
-            self._position = Position(
-                phase=Phase.ABORTING,
-                attempts=self._position.attempts,
-                max_attempts=self._position.max_attempts,
-                reason=reason,
-            )
+            self._position = msgspec.structs.replace(self._position, phase=Phase.ABORTING, reason=reason)
             self._announce()
             await _uninterrupted(self._compensate("expired" if status == "expired" else "aborted", reason))
+            self._position = msgspec.structs.replace(self._position, phase=Phase.CLOSED)
         if failure is not None and status not in ("aborted", "expired"):
             raise failure
         return self._outcome(status, reason)

@@ -25,12 +25,10 @@ COMMAND_GRACE_SECONDS = 60
 """Beyond a command's own limit: entering the box, collecting its trace."""
 
 
-def _config(
-    seconds: float, patience: Patience, *, heartbeat: bool = False, give_up: float | None = None
-) -> ActivityConfig:
+def _config(seconds: float, patience: Patience, *, give_up: float | None = None) -> ActivityConfig:
     # No maximum_attempts: a heartbeat time-out counts as one, so a worker that is killed often for other
     # reasons would abort the session. `schedule_to_close` bounds the patience instead.
-    config = ActivityConfig(
+    return ActivityConfig(
         start_to_close_timeout=timedelta(seconds=seconds),
         schedule_to_close_timeout=timedelta(seconds=(give_up or patience.give_up) + seconds),
         retry_policy=RetryPolicy(
@@ -39,10 +37,9 @@ def _config(
         ),
         # Waiting keeps two things apart that must not overlap: an effect that is still landing, and its undoing.
         cancellation_type=ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+        # Every activity beats (activities/heartbeat.py), so a killed worker is noticed within seconds.
+        heartbeat_timeout=timedelta(seconds=patience.heartbeat),
     )
-    if heartbeat:
-        config["heartbeat_timeout"] = timedelta(seconds=patience.heartbeat)
-    return config
 
 
 def store(patience: Patience) -> ActivityConfig:
@@ -52,12 +49,12 @@ def store(patience: Patience) -> ActivityConfig:
 
 def update(patience: Patience) -> ActivityConfig:
     """Indexing the change."""
-    return _config(UPDATE_SECONDS, patience, heartbeat=True)
+    return _config(UPDATE_SECONDS, patience)
 
 
 def spawn(patience: Patience) -> ActivityConfig:
     """Making a box."""
-    return _config(SPAWN_SECONDS, patience, heartbeat=True)
+    return _config(SPAWN_SECONDS, patience)
 
 
 def box(patience: Patience) -> ActivityConfig:
@@ -67,17 +64,17 @@ def box(patience: Patience) -> ActivityConfig:
 
 def command(patience: Patience, limits: Limits) -> ActivityConfig:
     """A command in a box: its own limit and a grace."""
-    return _config(limits.timeout_ms / 1000 + COMMAND_GRACE_SECONDS, patience, heartbeat=True)
+    return _config(limits.timeout_ms / 1000 + COMMAND_GRACE_SECONDS, patience)
 
 
 def verify(patience: Patience) -> ActivityConfig:
     """The integrity gate on one pair of files."""
-    return _config(VERIFY_SECONDS, patience, heartbeat=True)
+    return _config(VERIFY_SECONDS, patience)
 
 
 def handoff(patience: Patience) -> ActivityConfig:
     """Pushing the branch and writing the pull request."""
-    return _config(HANDOFF_SECONDS, patience, heartbeat=True)
+    return _config(HANDOFF_SECONDS, patience)
 
 
 def cleanup(patience: Patience) -> ActivityConfig:

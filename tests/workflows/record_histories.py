@@ -1,0 +1,112 @@
+"""Record the history of a session for `histories/`: `python tests/workflows/record_histories.py NAME…`.
+
+Refuses to overwrite: a recorded history is a promise to executions that run somewhere.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1])]
+
+from conftest import Rig, server_settings  # noqa: E402
+
+from smp.adapters.runs_temporal import connect  # noqa: E402
+from smp.cli import devserver  # noqa: E402
+from smp.domain.ids import FilePath  # noqa: E402
+from smp.domain.runs import Command, Edit, EditList, EditStep  # noqa: E402
+
+AGENT = EditList(
+    steps=tuple(
+        EditStep(edits=(Edit(file=FilePath("pkg/a.py"), content=f"content-that-must-not-travel {step}"),))
+        for step in range(5)
+    )
+)
+
+
+def completed(rig: Rig) -> str:
+    with rig.worker():
+        return _ended(rig, rig.engine.start_session(rig.request(AGENT)))
+
+
+def looped(rig: Rig) -> str:
+    script = {
+        "session.guard": ["red_alert", "clear"],
+        "session.dryrun": ["breaking", "safe"],
+        "sandbox.execute": ["fail", "pass"],
+        "verify.integrity": ["surviving_mutant", "passed"],
+    }
+    with rig.worker(script=script):
+        return _ended(rig, rig.engine.start_session(rig.request(AGENT)))
+
+
+def budget(rig: Rig) -> str:
+    with rig.worker(script={"sandbox.execute": ["fail"]}):
+        return _ended(rig, rig.engine.start_session(rig.request(AGENT)))
+
+
+def cancelled(rig: Rig) -> str:
+    rig.hold_file.touch()
+    with rig.worker(hold=("sandbox.execute",)):
+        run = rig.engine.start_session(rig.request(AGENT))
+        rig.wait_for_try("sandbox.execute")
+        rig.engine.cancel(run)
+        return _ended(rig, run)
+
+
+def expired(rig: Rig) -> str:
+    rig.hold_file.touch()
+    with rig.worker(hold=("sandbox.execute",)):
+        return _ended(rig, rig.engine.start_session(rig.request(AGENT, ttl_seconds=2)))
+
+
+def conflict(rig: Rig) -> str:
+    with rig.worker(script={"handoff.pr": ["conflict"]}):
+        return _ended(rig, rig.engine.start_session(rig.request(AGENT)))
+
+
+def command(rig: Rig) -> str:
+    with rig.worker(script={"agent.command": ["fail", "done"]}):
+        return _ended(rig, rig.engine.start_session(rig.request(Command(command="./agent"))))
+
+
+CASES: dict[str, Callable[[Rig], str]] = {
+    case.__name__: case for case in (completed, looped, budget, cancelled, expired, conflict, command)
+}
+
+
+def _ended(rig: Rig, run: str) -> str:
+    rig.engine.result(run, timeout_ms=120_000)
+    return run
+
+
+async def _history(rig: Rig, run: str) -> str:
+    client = await connect(rig.settings.temporal)
+    return (await client.get_workflow_handle(run).fetch_history()).to_json()
+
+
+def main(names: list[str]) -> None:
+    """Record the cases named; all that are missing when none is."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = server_settings(Path(folder))
+        devserver.start(settings, print)
+        try:
+            for name in names or list(CASES):
+                target = HERE / "histories" / f"agent_session-{name}.json"
+                if target.exists():
+                    print(f"{target.name} exists; a recorded history is kept")
+                    continue
+                rig = Rig(settings, Path(folder) / f"{name}.db")
+                target.write_text(asyncio.run(_history(rig, CASES[name](rig))) + "\n", "utf-8")
+                print(f"recorded {target.name}")
+        finally:
+            devserver.stop(settings)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
