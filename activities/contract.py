@@ -64,6 +64,12 @@ class BoxStep(Step, frozen=True, kw_only=True):
     sandbox_id: SandboxId
 
 
+class FilesStep(BoxStep, frozen=True, kw_only=True):
+    """`files`: all that the run's proposals have touched, sorted."""
+
+    files: tuple[FilePath, ...]
+
+
 class SpawnStep(BoxStep, frozen=True, kw_only=True):
     commit_sha: CommitSha
     limits: Limits
@@ -76,7 +82,7 @@ class Spawned(Struct, frozen=True, kw_only=True):
 
 
 class ChangeSet(Struct, frozen=True, kw_only=True):
-    """Edits by reference: the blob is the JSON of a tuple of `Edit`; `files` are theirs, sorted."""
+    """A proposal by reference (`activities/changes.py`); `files` are its files, sorted."""
 
     digest: ContentHash
     files: tuple[FilePath, ...]

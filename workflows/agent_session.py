@@ -20,7 +20,7 @@ from temporalio.common import SearchAttributeKey
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
 from activities import contract
-from smp.domain.ids import VerifyId
+from smp.domain.ids import FilePath, VerifyId
 from smp.domain.runs import (
     SESSION_WORKFLOW,
     STATE_QUERY,
@@ -65,6 +65,7 @@ class AgentSessionWorkflow:
         self._last_verdict = ""
         self._box_queue = request.task_queue
         self._change: contract.ChangeSet | None = None
+        self._touched: set[FilePath] = set()
         self._opened: contract.Opened | None = None
         self._open_begun = False
         self._handoff_begun = False
@@ -100,7 +101,7 @@ class AgentSessionWorkflow:
             sandbox_id=self._request.sandbox_id,
             steps=tuple(self._steps),
             deadline=self._deadline.isoformat(timespec="seconds"),
-            files=self._change.files if self._change else (),
+            files=tuple(sorted(self._touched)),
         )
 
     @workflow.run
@@ -231,6 +232,7 @@ class AgentSessionWorkflow:
             )
         if proposal.change is not None:
             self._change = proposal.change
+            self._touched.update(proposal.change.files)
         self._detail = proposal.detail or self._detail
         return proposal.verdict
 
@@ -312,7 +314,7 @@ class AgentSessionWorkflow:
     async def _update(self) -> Verdict:
         await self._call(
             contract.SESSION_UPDATE,
-            lambda key: contract.BoxStep(**self._box(key)),
+            lambda key: contract.FilesStep(**self._box(key), files=tuple(sorted(self._touched))),
             contract.Done,
             options.update(self._request.patience),
             summary="graph of the change",
@@ -451,7 +453,7 @@ class AgentSessionWorkflow:
             verify_id=self._verify_id,
             audit_id=self._opened.audit_id if self._opened else None,
             attempts=self._position.attempts,
-            files=self._change.files if self._change else (),
+            files=tuple(sorted(self._touched)),
             detail=self._detail,
             steps=tuple(self._steps),
         )

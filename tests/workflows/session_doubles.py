@@ -231,7 +231,7 @@ class SessionDoubles:
         return msgspec.json.decode(body, type=contract.Verified)
 
     @activity.defn(name=contract.SESSION_UPDATE, no_thread_cancel_exception=True)
-    def update(self, step: contract.BoxStep) -> contract.Done:
+    def update(self, step: contract.FilesStep) -> contract.Done:
         """Done."""
         return self._done(step, contract.SESSION_UPDATE)
 
