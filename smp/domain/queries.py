@@ -159,8 +159,15 @@ class DataFlow(Struct, frozen=True, kw_only=True):
     carries: str | None
 
 
+class ReachedFile(Struct, frozen=True, kw_only=True):
+    """A file that depends on another over a chain of imports; depth: number of imports, at least 1."""
+
+    file: FilePath
+    depth: int
+
+
 class FileContext(Struct, frozen=True, kw_only=True):
-    """The editing context of one file."""
+    """The editing context of one file; reach: files that import it, nearest first."""
 
     file: Node
     summary: ContextSummary
@@ -172,6 +179,7 @@ class FileContext(Struct, frozen=True, kw_only=True):
     entry_points: tuple[NodeId, ...]
     data_flow_in: tuple[DataFlow, ...]
     data_flow_out: tuple[DataFlow, ...]
+    reach: tuple[ReachedFile, ...] = ()
 
 
 class Heat(Struct, frozen=True, kw_only=True):

@@ -19,6 +19,7 @@ from smp.domain.queries import (
     DefinedFunction,
     FileContext,
     ImportOf,
+    ReachedFile,
     SimilarFile,
 )
 from smp.ports.graph_store import GraphStore
@@ -51,9 +52,16 @@ class _File(Struct, frozen=True, kw_only=True):
     ends: dict[NodeId, Node]
 
 
-def file_context(graph: GraphStore, telemetry: TelemetryStore, file: Node, *, hot: HotRule) -> FileContext:
-    """The context of a File or Config node."""
+def file_context(
+    graph: GraphStore, telemetry: TelemetryStore, file: Node, *, hot: HotRule, depth: int = 1
+) -> FileContext:
+    """The context of a File or Config node.
+
+    Args:
+        depth: How many imports away a dependent file may lie to be listed in `reach`.
+    """
     seen = _look(graph, file)
+    dependents = graph.walk((file.id,), hops=depth, kinds=(EdgeKind.IMPORTS,), direction=Direction.INCOMING)
     return FileContext(
         file=file,
         summary=_summary(graph, telemetry, seen, hot=hot),
@@ -65,6 +73,11 @@ def file_context(graph: GraphStore, telemetry: TelemetryStore, file: Node, *, ho
         entry_points=_entry_points(seen),
         data_flow_in=_data_flow(seen, seen.calls_in, outwards=False),
         data_flow_out=_data_flow(seen, seen.calls_out, outwards=True),
+        reach=tuple(
+            ReachedFile(file=step.node.file, depth=step.hop)
+            for step in sorted(dependents, key=lambda step: (step.hop, step.node.id))
+            if step.node.file is not None
+        ),
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import Literal
 
 from smp.domain.graph import Node, Scope
 from smp.domain.ids import NodeId
@@ -17,6 +18,7 @@ from smp.ports.graph_store import GraphStore
 from smp.ports.telemetry_store import TelemetryStore
 from smp.query.adjacency import callers_by_target, nodes_by_id
 
+Stability = Literal["stable", "moderate", "unstable"]
 MAX_HEAT = 100
 STABLE_CHANGES = 2
 """At most this many changes in the window: stable."""
@@ -31,7 +33,7 @@ def heat_score(changes: int, callers: int) -> int:
 
 def window_start(now: datetime, days: int) -> str:
     """RFC 3339 time at which a window of days begins."""
-    return (now - timedelta(days=days)).isoformat().replace("+00:00", "Z")
+    return (now - timedelta(days=days)).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def heat_of(
@@ -70,14 +72,7 @@ def hot_nodes(
     return tuple(sorted(found, key=lambda heat: (-heat.heat_score, -heat.changes_in_window, heat.node_id)))
 
 
-def node_heat(graph: GraphStore, telemetry: TelemetryStore, node: Node, *, since: str) -> Heat:
-    """Heat of one node, whatever the limits."""
-    history = telemetry.history(node.id, since=since)
-    callers = callers_by_target(graph, (node.id,))[node.id]
-    return _heat(node, len(history), len(callers), history[0] if history else None)
-
-
-def stability(changes: int) -> str:
+def stability(changes: int) -> Stability:
     """`stable`, `moderate` or `unstable`, by the number of changes in the window asked for."""
     if changes <= STABLE_CHANGES:
         return "stable"

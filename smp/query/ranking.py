@@ -1,0 +1,56 @@
+"""How candidates of `smp/locate` are ordered (decisions.md section 6).
+
+`composite` is the specification's weighted sum. `fusion` adds up reciprocal ranks (Cormack, Clarke, Büttcher 2009) of
+several orderings, so that scores of different kinds need no common scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct
+
+from smp.domain.ids import NodeId
+
+ALPHA, BETA, GAMMA = 0.50, 0.30, 0.20
+"""Weights of vector similarity, rank and heat; they sum to 1."""
+
+RECIPROCAL_OFFSET = 60
+"""Dampens the lead of first places; the value of the paper."""
+
+
+class Signals(Struct, frozen=True, kw_only=True):
+    """What is known of a candidate. vector in [0, 1]; pagerank >= 0; heat in 0..100."""
+
+    vector: float = 0.0
+    pagerank: float = 0.0
+    heat: int = 0
+
+
+def composite(signals: Mapping[NodeId, Signals]) -> dict[NodeId, float]:
+    """The weighted sum per candidate, in [0, 1]; pagerank is relative to the highest among the candidates."""
+    top = max((signal.pagerank for signal in signals.values()), default=0.0) or 1.0
+    return {
+        node: ALPHA * signal.vector + BETA * signal.pagerank / top + GAMMA * signal.heat / 100
+        for node, signal in signals.items()
+    }
+
+
+def fuse(rankings: Iterable[tuple[float, Sequence[NodeId]]]) -> dict[NodeId, float]:
+    """Weighted reciprocal ranks, added up and scaled so that first place in every ordering is 1.
+
+    Args:
+        rankings: (weight, nodes best first). A node that an ordering lacks gets nothing from it.
+    """
+    weighted = [(weight, nodes) for weight, nodes in rankings if nodes]
+    best = sum(weight for weight, _ in weighted) / (RECIPROCAL_OFFSET + 1)
+    scores: dict[NodeId, float] = {}
+    for weight, nodes in weighted:
+        for place, node in enumerate(nodes, start=1):
+            scores[node] = scores.get(node, 0.0) + weight / (RECIPROCAL_OFFSET + place) / best
+    return scores
+
+
+def best_first(scores: Mapping[NodeId, float]) -> list[NodeId]:
+    """By falling score, ties by id."""
+    return sorted(scores, key=lambda node: (-scores[node], node))

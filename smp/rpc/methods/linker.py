@@ -1,0 +1,89 @@
+"""Linker: calls without a proved target, and calls that were seen to run."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import UNSET, UnsetType
+
+from smp.query.linking import observed_calls, unresolved_calls
+from smp.query.resolve import resolve_node, resolve_scope
+from smp.rpc.context import RequestContext
+from smp.rpc.method import rpc_method
+from smp.rpc.reading import given, graph_of, wire
+from smp.rpc.wire import Commit, NodeRef, Params, Result, ScopeText
+
+
+class ReportParams(Params, frozen=True, kw_only=True):
+    """Where the calls are made."""
+
+    scope: ScopeText = "full"
+
+
+class UnresolvedResult(Result, frozen=True, kw_only=True):
+    """A call without a proved target. candidates: ids of definitions it may mean; lines: where, 1-based."""
+
+    caller: str
+    file: str
+    to_name: str
+    reason: Literal["not_in_imports", "ambiguous", "dynamic"]
+    candidates: tuple[str, ...]
+    action: str
+    action_target: str
+    lines: tuple[int, ...]
+
+
+class ReportResult(Result, frozen=True, kw_only=True):
+    """Calls that leave the project (standard library, third party) are counted in external_count and not listed."""
+
+    unresolved_count: int
+    external_count: int
+    unresolved: tuple[UnresolvedResult, ...]
+
+
+@rpc_method("smp/linker/report")
+def report(params: ReportParams, ctx: RequestContext) -> ReportResult:
+    """Every call whose target is not proved, why, and what would settle it."""
+    graph = graph_of(ctx)
+    found = unresolved_calls(graph, resolve_scope(graph, params.scope))
+    return ReportResult(
+        unresolved_count=len(found.unresolved),
+        external_count=found.external_count,
+        unresolved=tuple(wire(call, UnresolvedResult) for call in found.unresolved),
+    )
+
+
+class RuntimeParams(Params, frozen=True, kw_only=True):
+    """The caller; with commit_sha only what was observed at that commit."""
+
+    node_id: NodeRef
+    commit_sha: Commit | UnsetType = UNSET
+
+
+class RuntimeCalleeResult(Result, frozen=True, kw_only=True):
+    """was_static_unresolved: the source alone does not give this callee."""
+
+    node_id: str
+    file: str
+    call_count: int
+    was_static_unresolved: bool
+
+
+class RuntimeResult(Result, frozen=True, kw_only=True):
+    """unresolved_remaining: unresolved calls of the node that no observation settles."""
+
+    node_id: str
+    runtime_callees: tuple[RuntimeCalleeResult, ...]
+    static_only_callees: tuple[str, ...]
+    unresolved_remaining: int
+
+
+@rpc_method("smp/linker/runtime")
+def runtime(params: RuntimeParams, ctx: RequestContext) -> RuntimeResult:
+    """What a node was seen to call in traced runs, beside what its source says."""
+    graph = graph_of(ctx)
+    node = resolve_node(graph, params.node_id, path="node_id")
+    return wire(observed_calls(graph, node, commit_sha=given(params.commit_sha)), RuntimeResult)
+
+
+METHODS = (report, runtime)

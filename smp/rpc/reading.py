@@ -1,0 +1,52 @@
+"""What every read handler starts with: a fresh index, the right view of the graph, defaults from the settings."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct, UnsetType
+
+from smp.ports.graph_store import GraphStore
+from smp.query.context import HotRule
+from smp.query.heat import window_start
+from smp.rpc.context import RequestContext
+
+T = TypeVar("T")
+W = TypeVar("W", bound=Struct)
+
+
+def graph_of(ctx: RequestContext, session_id: str | UnsetType | None = None) -> GraphStore:
+    """The graph as a caller sees it, brought up to date first: the shared one, or an mvcc session's overlay.
+
+    Raises:
+        SessionNotFound, SessionExpired: The session named is not open.
+    """
+    ctx.services.indexer.ensure_fresh()
+    return ctx.services.sessions.graph_for(given(session_id))
+
+
+def given(value: T | UnsetType) -> T | None:
+    """An optional parameter, None where it was left out."""
+    return None if isinstance(value, UnsetType) else value
+
+
+def hot_rule(ctx: RequestContext) -> HotRule:
+    """When a node counts as hot, by the settings."""
+    safety = ctx.services.settings.safety
+    return HotRule(
+        since=window_start(ctx.services.clock.now(), safety.hot_window_days),
+        min_changes=safety.hot_changes,
+        min_callers=safety.hot_callers,
+    )
+
+
+def wire(answer: Struct, shape: type[W]) -> W:
+    """A domain answer in the shape of the wire: fields of the same Python names, under the names of the protocol."""
+    return msgspec.convert(answer, shape, from_attributes=True)
+
+
+def rfc3339(moment: datetime) -> str:
+    """A moment as the protocol writes it: UTC, `Z`."""
+    return moment.isoformat().replace("+00:00", "Z")
