@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from smp.domain.ids import CommitSha, FilePath, SandboxId, SessionId
+from smp.domain.ids import CommitSha, ContentHash, FilePath, NodeId, SandboxId, SessionId
 from smp.domain.traces import Trace
 
 
@@ -115,3 +115,40 @@ class ChangedFile(Struct, frozen=True, kw_only=True):
     content: bytes | None
     mode: int = 0o644
     link: str | None = None
+
+
+class RuntimeCall(Struct, frozen=True, kw_only=True):
+    """A call seen in one execution, both ends resolved; `new`: no earlier execution at the commit had seen it."""
+
+    source: NodeId
+    target: NodeId
+    count: int
+    new: bool
+
+
+class ExecutionRecord(Struct, frozen=True, kw_only=True):
+    """One command as kept in the execution log (artifacts, kind `execution`).
+
+    Attributes:
+        execution: Without its trace and its outputs.
+        outputs: Digest of each output's blob, by name.
+        calls: What the trace came to, sorted by source and target.
+        unresolved_frames: Frames of the checkout that no node of the graph answers to.
+    """
+
+    id: str
+    sandbox_id: SandboxId
+    session_id: SessionId
+    command: str
+    started_at: datetime
+    execution: Execution
+    outputs: dict[str, ContentHash] = {}
+    calls: tuple[RuntimeCall, ...] = ()
+    unresolved_frames: int = 0
+
+
+class DestroyedSandbox(Struct, frozen=True, kw_only=True):
+    """What destroying a box freed."""
+
+    box: Sandbox
+    bytes_freed: int

@@ -147,7 +147,9 @@ def _place(name):
 
 
 def _qualname(code):
-    return getattr(code, "co_qualname", code.co_name)  # 3.11; before that the first line tells definitions apart
+    if code.co_name == "<module>" or sys.version_info >= (3, 11):
+        return getattr(code, "co_qualname", code.co_name)
+    return "?." + code.co_name  # what it is defined in is not known; the first line tells definitions apart
 
 
 def write():
