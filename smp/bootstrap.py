@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from temporalio.client import Client
+
 from smp.adapters.analytics_igraph import IgraphAnalytics
 from smp.adapters.artifacts_sqlite import SqliteArtifactStore
 from smp.adapters.clock_system import SystemClock
@@ -9,7 +11,7 @@ from smp.adapters.embedder_minilm import MiniLmEmbedder
 from smp.adapters.forge_git import GitForge
 from smp.adapters.graph_sqlite import SqliteGraphStore
 from smp.adapters.notifications_sqlite import SqliteNotifier
-from smp.adapters.runs_temporal import TemporalRunEngine
+from smp.adapters.runs_temporal import TemporalRunEngine, connect
 from smp.adapters.sandbox_bubblewrap.driver import BubblewrapDriver
 from smp.adapters.sessions_sqlite import SqliteSessionStore
 from smp.adapters.sources_git import GitSourceTree
@@ -103,3 +105,12 @@ def build_platform(settings: Settings) -> Services:
         ),
         runs=TemporalRunEngine(settings),
     )
+
+
+async def connect_temporal(settings: Settings) -> Client:
+    """A client of the configured server, for the worker.
+
+    Raises:
+        Unavailable: No server answers; the message says how to start one.
+    """
+    return await connect(settings.temporal)

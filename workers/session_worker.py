@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -31,7 +31,7 @@ async def serving(
     activities: Sequence[Callable[..., Any]],
     *,
     interceptors: Sequence[Interceptor] = (),
-) -> Any:
+) -> AsyncIterator[None]:
     """Poll both queues while the context lasts.
 
     Leaving it stops polling and waits for the activities that run; those with a heartbeat see a cancel at their next.
@@ -60,8 +60,14 @@ async def serving(
 
 
 async def serve_until(
-    stop: asyncio.Event, client: Client, queues: Queues, activities: Sequence[Callable[..., Any]]
+    stop: asyncio.Event,
+    client: Client,
+    queues: Queues,
+    activities: Sequence[Callable[..., Any]],
+    *,
+    ready: Callable[[], None],
 ) -> None:
-    """Serve until `stop` is set."""
+    """Serve until `stop` is set; `ready` is called once both queues are polled."""
     async with serving(client, queues, activities):
+        ready()
         await stop.wait()
