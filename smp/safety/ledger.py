@@ -115,7 +115,7 @@ class Ledger:
         """
         for _ in range(_ATTEMPTS):
             session = self.present(session_id)
-            if write or driver is not None or _is_step(method):
+            if driver is not None or _is_step(method):
                 refuse_foreign(session, driver)
             for file in write:
                 self.refuse_outside(session, file, method=method)
