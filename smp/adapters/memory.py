@@ -106,8 +106,10 @@ class MemoryGraph(GraphStore):
         everything = list(self.scan(Scope()))
         if qualname:
             return tuple(n for n in everything if place_of(n) == path and n.qualname == qualname)[:100]
-        by_qualname = [node for node in everything if node.qualname == name]
-        return tuple(by_qualname or [node for node in everything if node.name == name])[:100]
+        qualified = tuple(node for node in everything if node.qualname == name)
+        if len(qualified) == 1:
+            return qualified
+        return tuple(node for node in everything if name in (node.qualname, node.name))[:100]
 
     def scan(self, scope: Scope, kinds: tuple[NodeKind, ...] = ()) -> Iterator[Node]:
         for node in self.nodes(list(self._nodes)):

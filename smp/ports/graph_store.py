@@ -41,7 +41,7 @@ class GraphStore(abc.ABC):
     @abc.abstractmethod
     def find(self, name: str) -> tuple[Node, ...]:
         """Every node that a reference may mean, by the first of these that answers: exact id; file or package path;
-        `path#qualname`; qualified name; bare name. At most 100."""
+        `path#qualname`; a qualified name that only one node has; qualified and bare names alike. At most 100."""
 
     @abc.abstractmethod
     def scan(self, scope: Scope, kinds: tuple[NodeKind, ...] = ()) -> Iterator[Node]:

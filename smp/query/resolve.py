@@ -68,7 +68,7 @@ def resolve_scope(graph: GraphStore, text: str, *, path: str = "scope") -> Scope
         return Scope()
     for spelling in _paths(written, path=path):
         scope = Scope(kind=kind, prefix=spelling.rstrip("/"))
-        if next(iter(graph.scan(scope)), None) is not None:
+        if any(kind == "package" or node.file is not None for node in graph.scan(scope)):
             return scope
     raise NodeNotFound(text)
 

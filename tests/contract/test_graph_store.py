@@ -106,6 +106,13 @@ def test_find_lists_all_that_a_name_may_mean(store: Any, build: Any) -> None:
     assert [node.id for node in store.find("run")] == [node.id for node in ones]
 
 
+def test_a_name_that_several_have_lists_methods_too(store: Any, build: Any) -> None:
+    plain = [build.function(f"{name}.py", "save") for name in "ab"]
+    method = build.function("c.py", "Store.save")
+    store.apply(build.delta(build.part("x", [*plain, method])))
+    assert [node.id for node in store.find("save")] == [node.id for node in (*plain, method)]
+
+
 def test_scopes_hold_a_package_a_file_or_everything(store: Any, build: Any) -> None:
     nodes = [
         build.node("Repository", "demo", None),

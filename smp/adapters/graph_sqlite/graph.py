@@ -69,7 +69,8 @@ class SqliteGraph(GraphStore):
         path, _, qualname = name.partition("#")
         if qualname:
             return self._select("place = ? AND qualname = ?", [path, qualname])
-        return self._select("qualname = ?", [name]) or self._select("name = ?", [name])
+        qualified = self._select("qualname = ?", [name])
+        return qualified if len(qualified) == 1 else self._select("qualname = ? OR name = ?", [name, name])
 
     def _select(self, condition: str, parameters: list[object]) -> tuple[Node, ...]:
         with self._database.reading() as connection:
