@@ -28,8 +28,9 @@ from smp.adapters.sandbox_bubblewrap.interpreters import Interpreter, find_inter
 from smp.adapters.sandbox_bubblewrap.layers import INSIDE, PLACE, make_layer
 from smp.adapters.sandbox_bubblewrap.limits import (
     Plan,
-    find_control_groups,
+    Rights,
     plan_limits,
+    present_rights,
     remove_groups,
     stale_groups,
 )
@@ -57,23 +58,21 @@ from smp.ports.sandbox_driver import Capabilities, SandboxDriver
 from smp.settings import Settings
 
 NAME = "bubblewrap"
-# Host user of boxes that root starts: not uid 0, else files that only root may read would be readable. Outside the
-# ranges of login users, system users and the usual subordinate ids.
-BOX_UID = 64200
 
 
 class BubblewrapDriver(SandboxDriver):
     """Safe to use from several threads and processes at once; one command at a time in each box."""
 
-    def __init__(self, settings: Settings, clock: Clock) -> None:
+    def __init__(self, settings: Settings, clock: Clock, rights: Rights | None = None) -> None:
         self._settings = settings
         self._clock = clock
         self._boxes = settings.data_dir / "boxes"
-        self._uid = BOX_UID if os.geteuid() == 0 else None
+        self._rights = rights or present_rights()
+        self._uid = self._rights.uid
 
     def capabilities(self) -> Capabilities:
 
-        return probe(self._boxes, self._uid)
+        return probe(self._boxes, self._rights)
 
     def spawn(self, spec: SandboxSpec, progress: Callable[[str], None] | None = None) -> Sandbox:
         folder = BoxFolder(self._boxes, spec.sandbox_id)
@@ -122,7 +121,7 @@ class BubblewrapDriver(SandboxDriver):
             record = folder.read().box
             lower = Path(self.lower(record.spec.commit_sha))
             fresh_exchange(folder, self._uid)
-            plan = plan_limits(find_control_groups(), f"{folder.id}-{os.getpid()}", limits)
+            plan = plan_limits(self._rights.groups, f"{folder.id}-{os.getpid()}", limits)
             traced = trace and record.spec.tracer is not None
             order = self._order(folder, lower, command=command, limits=limits, plan=plan, traced=traced)
             answer, oom = run_limited(order, plan, alive)
@@ -196,7 +195,7 @@ class BubblewrapDriver(SandboxDriver):
         return OverlayFiles(folder, lambda: Path(self.lower(folder.read().box.spec.commit_sha)), owner=self._uid)
 
     def _remove(self, folder: BoxFolder) -> int:
-        groups = find_control_groups()
+        groups = self._rights.groups
         if groups is not None:
             for name in stale_groups(groups, f"{folder.id}-"):
                 remove_groups({str(parent / name): {} for parent in groups.parents})

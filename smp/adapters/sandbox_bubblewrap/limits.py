@@ -17,6 +17,9 @@ from msgspec import Struct
 
 from smp.domain.sandboxes import Limits
 
+# Host user of boxes that root starts: not uid 0, else files that only root may read would be readable. Outside the
+# ranges of login users, system users and the usual subordinate ids.
+BOX_UID = 64200
 _ROOT = Path("/sys/fs/cgroup")
 _GROUP = "smp"
 _PERIOD_US = 100_000
@@ -28,6 +31,18 @@ class ControlGroups(Struct, frozen=True, kw_only=True):
 
     version: int
     parents: tuple[Path, ...]
+
+
+class Rights(Struct, frozen=True, kw_only=True):
+    """What the present process may do for its boxes.
+
+    Attributes:
+        uid: Host user that boxes run as; None: the present one, in a user namespace.
+        groups: None: limits are sampled.
+    """
+
+    uid: int | None
+    groups: ControlGroups | None
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -52,6 +67,13 @@ def find_control_groups() -> ControlGroups | None:
         if found is not None and _usable(found):
             return found
     return None
+
+
+def present_rights() -> Rights:
+    """Root's boxes run as a user of their own and in control groups; everybody else's as himself."""
+    if os.geteuid() == 0:
+        return Rights(uid=BOX_UID, groups=find_control_groups())
+    return Rights(uid=None, groups=None)
 
 
 def _version_2() -> ControlGroups | None:

@@ -115,12 +115,15 @@ class OverlayFiles:
     def _ignore_file(self, path: str) -> bytes | None:
         return self.read(FilePath(path)).content
 
-    def _compare(self, folder: int, base: str, found: dict[str, ChangedFile], rules: IgnoreRules) -> None:
+    def _compare(
+        self, folder: int, base: str, found: dict[str, ChangedFile], rules: IgnoreRules, *, hiding: bool = False
+    ) -> None:
         names = sorted(os.listdir(folder))
-        if base and _opaque(folder):
-            for path in self._lower_files(base):
-                if path[len(base) + 1 :].split("/")[0] not in names:
-                    found[path] = ChangedFile(path=FilePath(path), content=None)
+        hiding = hiding or bool(base and _opaque(folder))
+        if hiding:
+            for name in self._lower_names(base):
+                if name not in names:
+                    self._add_deletions(f"{base}/{name}", found)
         for name in names:
             path = f"{base}/{name}" if base else name
             if path == ".git":
@@ -129,14 +132,15 @@ class OverlayFiles:
             if kind is None:
                 continue
             if stat.S_ISDIR(kind.st_mode):
-                self._descend(folder, name, path, found, rules)
+                self._descend(folder, name, path, found, rules, hiding=hiding)
             elif _is_deletion(kind):
-                for gone in self._lower_files(path):
-                    found[gone] = ChangedFile(path=FilePath(gone), content=None)
+                self._add_deletions(path, found)
             elif stat.S_ISREG(kind.st_mode) or stat.S_ISLNK(kind.st_mode):
                 self._compare_file(folder, name, path, found, rules)
 
-    def _descend(self, folder: int, name: str, path: str, found: dict[str, ChangedFile], rules: IgnoreRules) -> None:
+    def _descend(
+        self, folder: int, name: str, path: str, found: dict[str, ChangedFile], rules: IgnoreRules, *, hiding: bool
+    ) -> None:
         lower = self._lower_kind(path)
         if lower is None and rules.ignored(path, folder=True):
             return
@@ -147,7 +151,7 @@ class OverlayFiles:
         except OSError as error:
             raise SandboxFailed(f"cannot read {path!r} in the box: {error.strerror}") from error
         try:
-            self._compare(deeper, path, found, rules)
+            self._compare(deeper, path, found, rules, hiding=hiding)
         finally:
             os.close(deeper)
 
@@ -158,8 +162,7 @@ class OverlayFiles:
         if lower is None and rules.ignored(path, folder=False):
             return
         if lower is not None and stat.S_ISDIR(lower):
-            for gone in self._lower_files(path):
-                found[gone] = ChangedFile(path=FilePath(gone), content=None)
+            self._add_deletions(path, found)
         now = _entry(folder, name, FilePath(path))
         if lower is None or now != _read_at(os.open(self._lower, _FOLDER), path.split("/"), FilePath(path)):
             found[path] = now
@@ -169,6 +172,16 @@ class OverlayFiles:
             return os.lstat(self._lower / path).st_mode
         except OSError:
             return None
+
+    def _lower_names(self, path: str) -> list[str]:
+        try:
+            return os.listdir(self._lower / path)
+        except OSError:
+            return []
+
+    def _add_deletions(self, path: str, found: dict[str, ChangedFile]) -> None:
+        for gone in self._lower_files(path):
+            found[gone] = ChangedFile(path=FilePath(gone), content=None)
 
     def _lower_files(self, path: str) -> Iterator[str]:
         """All files at or below a path of the checkout."""

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from smp.adapters.sandbox_bubblewrap.checkout import give_tree
-from smp.adapters.sandbox_bubblewrap.limits import find_control_groups, plan_limits
+from smp.adapters.sandbox_bubblewrap.limits import Rights, plan_limits
 from smp.adapters.sandbox_bubblewrap.once import remove_tree, storage_errors
 from smp.adapters.sandbox_bubblewrap.running import fresh_exchange, make_order, run_limited
 from smp.adapters.sandbox_bubblewrap.state import BoxFolder
@@ -20,16 +20,16 @@ _TRY = "cat seed >copy && cat copy && rm seed && ! (exec 3<>/dev/tcp/203.0.113.1
 _LIMITS = Limits(memory_mb=256, disk_mb=16, pids=32, timeout_ms=20_000)
 
 
-def probe(boxes: Path, uid: int | None) -> Capabilities:
+def probe(boxes: Path, rights: Rights) -> Capabilities:
     """Capabilities of this host.
 
     Args:
         boxes: Where boxes are kept: whether the copy-on-write mount works depends on the file system.
     """
     folder = BoxFolder(boxes, SandboxId(f"probe-{os.getpid()}"))
-    groups = find_control_groups()
+    groups = rights.groups
     try:
-        blocked = _try_box(folder, uid)
+        blocked = _try_box(folder, rights)
     except SandboxFailed as error:
         return Capabilities(driver="bubblewrap", available=False, missing=(error.message,))
     finally:
@@ -44,8 +44,9 @@ def probe(boxes: Path, uid: int | None) -> Capabilities:
     )
 
 
-def _try_box(folder: BoxFolder, uid: int | None) -> bool:
+def _try_box(folder: BoxFolder, rights: Rights) -> bool:
     """Run the trial; whether its connect was reported."""
+    uid = rights.uid
     lower = folder.path / "lower"
     with storage_errors("cannot make a box"):
         for path in (folder.path, lower, folder.layer, folder.upper, folder.work):
@@ -55,7 +56,7 @@ def _try_box(folder: BoxFolder, uid: int | None) -> bool:
             give_tree(lower, uid)
             give_tree(folder.upper, uid)
     fresh_exchange(folder, uid)
-    plan = plan_limits(find_control_groups(), folder.id, _LIMITS)
+    plan = plan_limits(rights.groups, folder.id, _LIMITS)
     order = make_order(
         folder, lower, command=f"bash -c '{_TRY}'", limits=_LIMITS, plan=plan, uid=uid, root="/", binds=(), variables={}
     )
