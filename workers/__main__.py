@@ -58,7 +58,13 @@ async def _serve(settings: Settings, *, while_stdin: bool) -> None:
     with alive(settings.data_dir):
         for session in await reap(client, services):
             print(f"closed session {session}: its run had ended without doing so", file=sys.stderr)
-        await serve_until(stop, client, queues, build_activities(services), ready=lambda: print(READY, flush=True))
+        await serve_until(
+            stop,
+            client,
+            queues,
+            build_activities(services, host_queue=queues.host),
+            ready=lambda: print(READY, flush=True),
+        )
 
 
 async def _stop_at_end_of_stdin(stop: asyncio.Event) -> None:

@@ -50,6 +50,10 @@ OPERATOR_PHASES = frozenset({Phase.EDIT, Phase.EXECUTE, Phase.VERIFY, Phase.HAND
 """Phases worth a search attribute; each upsert is an event in the history."""
 
 
+NOTE_CHARACTERS = 600
+"""Of each phase's last wording that the outcome keeps."""
+
+
 @workflow.defn(name=SESSION_WORKFLOW)
 class AgentSessionWorkflow:
     """See the module's docstring."""
@@ -62,6 +66,7 @@ class AgentSessionWorkflow:
         self._edits_taken = 0
         self._steps: list[str] = []
         self._detail = ""
+        self._notes: dict[str, str] = {}
         self._last_verdict = ""
         self._box_queue = request.task_queue
         self._change: contract.ChangeSet | None = None
@@ -142,6 +147,8 @@ class AgentSessionWorkflow:
         self._announce()
         verdict = await self._phases[phase]()
         self._last_verdict = verdict
+        if self._detail:
+            self._notes[phase.value] = self._detail[:NOTE_CHARACTERS]
         self._steps.append(f"{phase.value}: {verdict.value}")
         self._position = advance(self._position, verdict)
         # Progress extends the session's life here as each effect does in the store.
@@ -456,6 +463,7 @@ class AgentSessionWorkflow:
             files=tuple(sorted(self._touched)),
             detail=self._detail,
             steps=tuple(self._steps),
+            notes=self._notes,
         )
 
 

@@ -167,6 +167,10 @@ class TemporalRunEngine(RunEngine):
         """See `RunEngine.result`."""
         return self._call(self._result(workflow_id, timeout_ms))
 
+    def outcome_within(self, workflow_id: str, wait_ms: int) -> SessionOutcome | None:
+        """See `RunEngine.outcome_within`."""
+        return self._call(self._outcome_within(workflow_id, wait_ms))
+
     def cancel(self, workflow_id: str) -> None:
         """See `RunEngine.cancel`."""
         self._call(self._cancel(workflow_id))
@@ -251,18 +255,29 @@ class TemporalRunEngine(RunEngine):
         return answer
 
     async def _result(self, workflow_id: str, timeout_ms: int | None) -> SessionOutcome:
-        client = await self._connected()
-        handle = client.get_workflow_handle(workflow_id, result_type=SessionOutcome)
         try:
             async with asyncio.timeout(None if timeout_ms is None else timeout_ms / 1000):
-                outcome: SessionOutcome = await handle.result()
-                return outcome
+                return await self._ended(workflow_id)
         except TimeoutError as error:
             raise Unavailable(
                 f"the run has not ended within {timeout_ms} ms; it goes on, ask again", backend="temporal"
             ) from error
+
+    async def _outcome_within(self, workflow_id: str, wait_ms: int) -> SessionOutcome | None:
+        try:
+            async with asyncio.timeout(wait_ms / 1000):
+                return await self._ended(workflow_id)
+        except TimeoutError:
+            return None
+
+    async def _ended(self, workflow_id: str) -> SessionOutcome:
+        client = await self._connected()
+        handle = client.get_workflow_handle(workflow_id, result_type=SessionOutcome)
+        try:
+            outcome: SessionOutcome = await handle.result()
         except WorkflowFailureError as error:
             return _failed(workflow_id, error)
+        return outcome
 
     async def _cancel(self, workflow_id: str) -> None:
         client = await self._connected()

@@ -190,7 +190,7 @@ class SessionOutcome(Struct, frozen=True, kw_only=True):
     Attributes:
         status: `completed`, `aborted`, `expired`, `conflict`, `cancelled`; `reason` says why it was not completed.
         report: Where the pull-request document lies.
-        detail: The last verdict in words.
+        detail: The last verdict in words. notes: the last wording of each phase that had one.
     """
 
     session_id: SessionId
@@ -206,6 +206,7 @@ class SessionOutcome(Struct, frozen=True, kw_only=True):
     report: str | None = None
     detail: str = ""
     steps: tuple[str, ...] = ()
+    notes: dict[str, str] = {}
 
 
 def workflow_id_of(session_id: SessionId) -> str:

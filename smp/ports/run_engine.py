@@ -32,6 +32,10 @@ class RunEngine(abc.ABC):
         """
 
     @abc.abstractmethod
+    def outcome_within(self, workflow_id: str, wait_ms: int) -> SessionOutcome | None:
+        """As `result`, but None when it has not ended by then; at least 1 ms, connecting included."""
+
+    @abc.abstractmethod
     def cancel(self, workflow_id: str) -> None:
         """Ask it to stop; it compensates first."""
 

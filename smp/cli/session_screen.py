@@ -1,0 +1,169 @@
+"""A session run as people see it: the steps as they come, and one screen at the end."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from urllib.parse import quote
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.spinner import Spinner
+from rich.table import Table
+from rich.text import Text
+
+from smp.domain.errors import NotFound, Unavailable
+from smp.domain.runs import Phase, SessionOutcome, SessionRunState, workflow_id_of
+from smp.ports.run_engine import RunEngine
+from smp.settings import Settings
+
+LOOK_SECONDS = 0.3
+WAIT_MS = 400
+SILENCE_SECONDS = 60.0
+"""How long the server may be unreachable before the command gives up watching (the run itself goes on)."""
+
+WORDS = {
+    Phase.OPEN: "claim the session",
+    Phase.SPAWN: "make a box at the commit",
+    Phase.EDIT: "take the agent's edits",
+    Phase.GUARD: "guard: may these files be written?",
+    Phase.DRYRUN: "dry run: what would break?",
+    Phase.CHECKPOINT: "checkpoint",
+    Phase.WRITE: "write into the box",
+    Phase.EXECUTE: "run the tests, traced",
+    Phase.VERIFY: "integrity gate: do the tests notice mutants?",
+    Phase.UPDATE: "update the graph",
+    Phase.HANDOFF: "push the branch, write the pull request",
+    Phase.CLOSE: "close",
+    Phase.ABORTING: "undo what was done",
+}
+GOOD = {"completed": "green", "conflict": "yellow"}
+
+
+def watch(engine: RunEngine, workflow_id: str, console: Console) -> SessionOutcome:
+    """Show a run until it ends.
+
+    Raises:
+        Unavailable: The server has been silent for too long; the run goes on when it is back.
+    """
+    shown = _Steps(console)
+    silent_since: float | None = None
+    with shown:
+        while True:
+            try:
+                outcome = engine.outcome_within(workflow_id, WAIT_MS)
+                if outcome is not None:
+                    shown.update(SessionRunState(phase=Phase.CLOSED, steps=outcome.steps, attempts=outcome.attempts))
+                    return outcome
+                shown.update(engine.state(workflow_id))
+                silent_since = None
+            except NotFound:
+                raise
+            except Unavailable:
+                # A server or worker that was killed comes back with the run where it was.
+                silent_since = silent_since or time.monotonic()
+                if time.monotonic() - silent_since > SILENCE_SECONDS:
+                    raise
+                time.sleep(LOOK_SECONDS)
+
+
+class _Steps:
+    """The list of steps: redrawn on a terminal, a line each elsewhere."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._printed = 0
+        self._live = Live(console=console, refresh_per_second=8, transient=False) if console.is_terminal else None
+        self._began = time.monotonic()
+
+    def __enter__(self) -> None:
+        if self._live is not None:
+            self._live.start()
+
+    def __exit__(self, *_: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def update(self, state: SessionRunState) -> None:
+        if self._live is not None:
+            self._live.update(self._drawn(state))
+            return
+        for step in state.steps[self._printed :]:
+            self._console.print(f"  {_line(step)}", markup=False, highlight=False)
+        self._printed = max(self._printed, len(state.steps))
+
+    def _drawn(self, state: SessionRunState) -> RenderableType:
+        rows: list[RenderableType] = [Text(f"  {_line(step)}") for step in state.steps]
+        if state.phase in WORDS:
+            rows.append(Spinner("dots", text=Text(f"{WORDS[Phase(state.phase)]} …")))
+        return Group(*rows)
+
+
+def _line(step: str) -> str:
+    phase, _, verdict = step.partition(": ")
+    words = WORDS[Phase(phase)] if phase in Phase else phase
+    return f"{words:<46}{verdict}"
+
+
+def final_screen(
+    settings: Settings, outcome: SessionOutcome, console: Console, *, more: Callable[[Table], None] | None = None
+) -> None:
+    """What happened, where to look, what to do next: on one screen."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    color = GOOD.get(outcome.status, "red")
+    ending = f"[{color}]{outcome.status}[/{color}]" + (f" ({outcome.reason})" if outcome.reason else "")
+    table.add_row("session", f"{outcome.session_id}: {ending}")
+    if outcome.attempts:
+        loops = ", ".join(f"{count} x {reason}" for reason, count in sorted(outcome.attempts.items()))
+        table.add_row("loops back", loops)
+    if outcome.files:
+        table.add_row("files", Text(", ".join(outcome.files)))
+    if note := outcome.notes.get(Phase.EXECUTE):
+        table.add_row("tests", Text(_summary(note)))
+    if note := outcome.notes.get(Phase.VERIFY):
+        table.add_row("gate", Text(_summary(note)))
+    if outcome.branch:
+        table.add_row("branch", Text(outcome.branch))
+    if outcome.report:
+        table.add_row("report", Text(outcome.report))
+    if outcome.status != "completed" and outcome.detail:
+        table.add_row("why", Text(outcome.detail[-1500:]))
+    if more is not None:
+        more(table)
+    table.add_row("Temporal", Text(run_url(settings, outcome)))
+    table.add_row("next", Text("\n".join(next_commands(settings, outcome))))
+    console.print(Panel(table, title="session", border_style=color, expand=False))
+
+
+def run_url(settings: Settings, outcome: SessionOutcome) -> str:
+    """Where the run is seen in Temporal's UI."""
+    name = quote(workflow_id_of(outcome.session_id), safe="")
+    return f"{settings.temporal.ui_url.rstrip('/')}/namespaces/{settings.temporal.namespace}/workflows/{name}"
+
+
+def next_commands(settings: Settings, outcome: SessionOutcome) -> list[str]:
+    """What a person does next."""
+    commands = []
+    if outcome.branch:
+        commands.append(
+            f"git -C {settings.repo} fetch origin {outcome.branch} && git -C {settings.repo} show FETCH_HEAD"
+        )
+    if outcome.audit_id:
+        commands.append(f'smp call smp/audit/get \'{{"audit_log_id": "{outcome.audit_id}"}}\' --repo {settings.repo}')
+    commands.append(f"smp session show {outcome.session_id} --repo {settings.repo}")
+    return commands
+
+
+def _summary(note: str) -> str:
+    """The telling lines of a note: the first, and the last that has something to say."""
+    lines = [line.strip(" =") for line in note.splitlines() if line.strip(" =")]
+    return lines[0] if len(lines) < 2 else f"{lines[0]}; {lines[-1]}"
+
+
+def stdout() -> Console:
+    """A console on standard output."""
+    return Console(file=sys.stdout, highlight=False)
