@@ -1,6 +1,6 @@
 """Ports in memory: the reference of the contract suites, for unit tests only.
 
-`MemoryStore` is graph, metadata, index cache and telemetry in one, as the SQLite store is; `MemoryVectors` the vector
+`MemoryStore` is graph, metadata, index cache and telemetry in one, as the SQLite store is; `MemoryVectorIndex` the vector
 index. Not thread-safe beyond one lock around transactions; nothing is kept when the process ends.
 """
 
@@ -317,7 +317,7 @@ def _bm25(hits: list[str], words: Counter[str], texts: dict[NodeId, dict[str, li
     return score
 
 
-class MemoryVectors(VectorIndex):
+class MemoryVectorIndex(VectorIndex):
     """Exact search over a dictionary."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from smp.adapters.graph_sqlite import SqliteStore
+from smp.adapters.graph_sqlite import SqliteGraphStore
 from smp.adapters.memory import MemoryStore
 from smp.domain.graph import (
     Edge,
@@ -24,8 +24,9 @@ from smp.domain.graph import (
 )
 from smp.domain.ids import ContentHash, FilePath, mint_node_id
 from smp.domain.metadata import Annotation, Comment, Metadata
+from smp.settings import load_settings
 
-Store = MemoryStore | SqliteStore
+Store = MemoryStore | SqliteGraphStore
 
 
 @pytest.fixture(params=["memory", "sqlite"])
@@ -34,7 +35,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     if request.param == "memory":
         yield MemoryStore()
         return
-    opened = SqliteStore(tmp_path / "data")
+    opened = SqliteGraphStore(load_settings(tmp_path, environ={}))
     yield opened
     opened.close()
 
@@ -45,7 +46,7 @@ def fresh(store: Store, tmp_path: Path) -> Iterator[Store]:
     if isinstance(store, MemoryStore):
         yield MemoryStore()
         return
-    opened = SqliteStore(tmp_path / "fresh")
+    opened = SqliteGraphStore(load_settings(tmp_path, data_dir=tmp_path / "fresh", environ={}))
     yield opened
     opened.close()
 

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from smp.adapters.graph_sqlite.cache import SqliteCache
 from smp.adapters.graph_sqlite.database import SCHEMA_VERSION, Database
 from smp.adapters.graph_sqlite.graph import SqliteGraph
 from smp.adapters.graph_sqlite.metadata import SqliteMetadata
 from smp.adapters.graph_sqlite.telemetry import SqliteTelemetry
+from smp.settings import Settings
 
-__all__ = ["SCHEMA_VERSION", "SqliteStore"]
+__all__ = ["SCHEMA_VERSION", "SqliteGraphStore"]
 
 
-class SqliteStore(SqliteGraph, SqliteMetadata, SqliteCache, SqliteTelemetry):
+class SqliteGraphStore(SqliteGraph, SqliteMetadata, SqliteCache, SqliteTelemetry):
     """All four ports on `<data_dir>/graph.db`; safe to use from several threads, the file from several processes.
 
     Args:
-        data_dir: Made when missing.
+        settings: `data_dir` is made when missing.
 
     Raises:
         Unavailable: The folder cannot be written, or the file has another schema version.
     """
 
-    def __init__(self, data_dir: Path) -> None:
-        self._database = Database(data_dir)
+    def __init__(self, settings: Settings) -> None:
+        self._database = Database(settings.data_dir)
 
     def close(self) -> None:
         """Close every connection; the store is of no use afterwards."""

@@ -14,7 +14,7 @@ from smp.ports.index_cache import IndexCache
 
 
 class SqliteCache(IndexCache):
-    """A mixin of `SqliteStore`."""
+    """A mixin of `SqliteGraphStore`."""
 
     _database: Database
 

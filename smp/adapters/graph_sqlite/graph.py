@@ -42,7 +42,7 @@ PATH_KINDS = (NodeKind.FILE, NodeKind.CONFIG, NodeKind.TEST, NodeKind.PACKAGE, N
 
 
 class SqliteGraph(GraphStore):
-    """A mixin of `SqliteStore`."""
+    """A mixin of `SqliteGraphStore`."""
 
     _database: Database
 

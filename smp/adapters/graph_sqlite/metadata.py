@@ -15,7 +15,7 @@ from smp.ports.metadata_store import MetadataStore, TextAnswer, TextQuery
 
 
 class SqliteMetadata(MetadataStore):
-    """A mixin of `SqliteStore`."""
+    """A mixin of `SqliteGraphStore`."""
 
     _database: Database
 

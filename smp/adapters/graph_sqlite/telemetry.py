@@ -15,7 +15,7 @@ from smp.ports.telemetry_store import TelemetryStore
 
 
 class SqliteTelemetry(TelemetryStore):
-    """A mixin of `SqliteStore`."""
+    """A mixin of `SqliteGraphStore`."""
 
     _database: Database
 

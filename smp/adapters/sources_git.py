@@ -1,0 +1,324 @@
+"""The files of a git repository, by git itself: its ignore rules, its objects, its history.
+
+The working tree is listed by `git ls-files -co --exclude-standard`, so that ignore rules hold at every level, in
+`.git/info/exclude` and in the user's own file, exactly as git has them. Left out besides: the platform's own state,
+dependency folders, links that lead outside, and files that are not source by look or size; those are named with a reason.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import watchfiles
+from msgspec import Struct
+
+from smp.domain.errors import Invalid, Unavailable
+from smp.domain.ids import CommitSha, ContentHash, FilePath
+from smp.ports.source_tree import CommitInfo, Listing, SkippedFile, SourceFile, SourceTree
+from smp.settings import Settings
+
+STATE_FOLDER = ".smp"
+DEPENDENCY_FOLDERS = frozenset({"node_modules", "bower_components", "site-packages", "__pycache__"})
+"""Never indexed, with or without a rule: what package managers and interpreters put there is not the project's."""
+GENERATED_NAMES = re.compile(
+    r"(\.min\.(js|mjs|cjs|css)|\.bundle\.js|\.map|[-.]lock|-lock\.(json|yaml|yml)|_pb2(_grpc)?\.pyi?|\.pb\.go|\.snap)$"
+    r"|^(uv|poetry|cargo|composer|gemfile|pipfile|yarn|bun|flake|deno|mix)\.lock$"
+    r"|^npm-shrinkwrap\.json$",
+    re.IGNORECASE,
+)
+SNIFF_BYTES = 8192
+"""A NUL among the first bytes makes a file binary, as git itself decides (it looks at 8,000)."""
+MINIFIED_LINE = 5_000
+"""A line of code this long is nobody's handwriting; looked for in files with code suffixes only."""
+CODE_SUFFIXES = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".cts", ".css")
+HISTORY_LIMIT = 10_000
+RACY_NS = 2_000_000_000
+"""A file written this shortly before it was read may change again under the same time stamp."""
+GIT_TIMEOUT_S = 120
+DEBOUNCE_MS = 200
+
+
+class _Seen(Struct, frozen=True):
+    """What a file looked like when its hash was made."""
+
+    stamp: tuple[int, int, int, int]
+    hash: ContentHash | None
+    reason: str | None
+
+
+class GitSourceTree(SourceTree):
+    """A working tree and its repository.
+
+    Args:
+        settings: `repo` is the root of the working tree; files over `index.max_file_bytes` are listed as `too_large`.
+
+    Raises:
+        Invalid: The folder is no git repository, or only a part of one.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._root = Path(os.path.realpath(settings.repo))
+        self._limit = settings.index.max_file_bytes
+        self._seen: dict[FilePath, _Seen] = {}
+        self._lock = threading.Lock()
+        self._require_repository()
+
+    def _require_repository(self) -> None:
+        done = self._run("rev-parse", "--show-toplevel", check=False)
+        if done.returncode != 0:
+            raise Invalid(f"{str(self._root)!r} is no git repository; run `git init` in it first", path="repo")
+        top = os.path.realpath(os.fsdecode(done.stdout.rstrip(b"\n")))
+        if top != str(self._root):
+            raise Invalid(
+                f"{str(self._root)!r} is a folder inside the git repository {top!r}; name that one", path="repo"
+            )
+
+    def head(self) -> CommitSha | None:
+        self._require_repository()
+        done = self._run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", check=False)
+        return CommitSha(done.stdout.decode("ascii").strip()) if done.returncode == 0 else None
+
+    def resolve(self, revision: str) -> CommitSha:
+        if re.fullmatch(r"[0-9a-fA-F]{4,64}", revision):
+            done = self._run("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}", check=False)
+            if done.returncode == 0:
+                return CommitSha(done.stdout.decode("ascii").strip())
+        raise Invalid(f"no commit {revision!r} in this repository; git log lists them", path="commit_sha")
+
+    def list(self, known: dict[FilePath, ContentHash] | None = None) -> Listing:
+        files: dict[FilePath, ContentHash] = {}
+        skipped: list[SkippedFile] = []
+        fresh: dict[FilePath, _Seen] = {}
+        for path in self._paths():
+            seen = self._look(path)
+            if seen is None:
+                continue
+            fresh[path] = seen
+            if seen.hash is not None:
+                files[path] = seen.hash
+            elif seen.reason:
+                skipped.append(SkippedFile(path=path, reason=seen.reason))
+        with self._lock:
+            self._seen = fresh
+        return Listing(files=files, skipped=tuple(skipped))
+
+    def _paths(self) -> tuple[FilePath, ...]:
+        raw = self._run("ls-files", "-z", "--cached", "--others", "--exclude-standard").stdout
+        names = {os.fsdecode(name) for name in raw.split(b"\0") if name}
+        return tuple(sorted(FilePath(name) for name in names if not _left_out(name) and _encodable(name)))
+
+    def _look(self, path: FilePath) -> _Seen | None:
+        """The state of a file, from memory while its stamp is the same; None when it is not there (any more)."""
+        full = self._root / path
+        try:
+            status = os.lstat(full)
+            if os.path.islink(full):
+                target = os.path.realpath(full)
+                if not target.startswith(str(self._root) + os.sep):
+                    return _Seen((0, 0, 0, 0), None, "link_outside")
+                status = os.stat(full)
+            if not os.path.isfile(full):
+                return None
+            stamp = (status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns)
+            known = self._seen.get(path)
+            if known is not None and known.stamp == stamp:
+                return known
+            seen = self._read_state(path, full, stamp)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise Unavailable(
+                f"cannot read {path!r}: {error.strerror}; check its permissions", backend="files"
+            ) from error
+        racy = time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) < RACY_NS
+        return _Seen((-1, -1, -1, -1), seen.hash, seen.reason) if racy else seen
+
+    def _read_state(self, path: FilePath, full: Path, stamp: tuple[int, int, int, int]) -> _Seen:
+        name = path.rpartition("/")[2]
+        with full.open("rb") as stream:
+            head = stream.read(SNIFF_BYTES)
+            if b"\0" in head:
+                return _Seen(stamp, None, "binary")
+            if stamp[0] > self._limit:
+                return _Seen(stamp, None, "too_large")
+            content = head + stream.read()
+        if GENERATED_NAMES.search(name) or (name.lower().endswith(CODE_SUFFIXES) and _minified(content)):
+            return _Seen(stamp, None, "generated")
+        return _Seen(stamp, ContentHash(hashlib.sha256(content).hexdigest()), None)
+
+    def read(self, paths: Iterable[FilePath]) -> tuple[SourceFile, ...]:
+        found: list[SourceFile] = []
+        for path in sorted(set(paths)):
+            full = self._root / path
+            if os.path.isabs(path) or not _inside(os.path.realpath(full), str(self._root)):
+                raise Invalid(f"{path!r} leaves the repository; give a path relative to its root", path="file_path")
+            try:
+                found.append(_source(path, full.read_bytes()))
+            except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+                continue
+            except OSError as error:
+                raise Unavailable(
+                    f"cannot read {path!r}: {error.strerror}; check its permissions", backend="files"
+                ) from error
+        return tuple(found)
+
+    def read_at(self, commit: CommitSha, paths: Iterable[FilePath]) -> tuple[SourceFile, ...]:
+        wanted = sorted(set(paths))
+        request = b"".join(
+            f"{commit}:{path}\n".encode("utf-8", "surrogateescape") for path in wanted if "\n" not in path
+        )
+        answer = self._run("cat-file", "--batch", stdin=request).stdout
+        return tuple(_blobs(answer, [path for path in wanted if "\n" not in path]))
+
+    def history(self, *, since_days: int) -> tuple[CommitInfo, ...]:
+        if self.head() is None:
+            return ()
+        raw = self._run(
+            "log",
+            "-z",
+            "--no-merges",
+            "--name-only",
+            "--no-renames",
+            f"--since={since_days}.days",
+            f"--max-count={HISTORY_LIMIT}",
+            "--format=%x01%H%x00%aI%x00%an",
+        ).stdout
+        return tuple(_commit(entry) for entry in raw.split(b"\x01") if entry.strip(b"\0\n"))
+
+    def watch(self, on_change: Callable[[frozenset[FilePath]], None]) -> AbstractContextManager[None]:
+        return self._watching(on_change)
+
+    @contextmanager
+    def _watching(self, on_change: Callable[[frozenset[FilePath]], None]) -> Iterator[None]:
+        stop = threading.Event()
+        ready = threading.Event()
+
+        def run() -> None:
+            changes = watchfiles.watch(
+                self._root,
+                watch_filter=lambda _, name: self._watched(name),
+                debounce=DEBOUNCE_MS,
+                step=50,
+                stop_event=stop,
+                rust_timeout=200,
+                yield_on_timeout=True,
+                raise_interrupt=False,
+            )
+            for batch in changes:
+                ready.set()
+                paths = frozenset(self._relative(name) for _, name in batch)
+                kept = paths - self._ignored(paths)
+                if kept and not stop.is_set():
+                    on_change(frozenset(kept))
+
+        thread = threading.Thread(target=run, name="smp-watch", daemon=True)
+        thread.start()
+        ready.wait(timeout=10)
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join(timeout=10)
+
+    def _relative(self, name: str) -> FilePath:
+        return FilePath(os.path.relpath(name, self._root).replace(os.sep, "/"))
+
+    def _watched(self, name: str) -> bool:
+        return not _left_out(self._relative(name))
+
+    def _ignored(self, paths: frozenset[FilePath]) -> frozenset[FilePath]:
+        """Those that git ignores; tracked files never are."""
+        if not paths:
+            return paths
+        request = b"".join(os.fsencode(path) + b"\0" for path in sorted(paths))
+        done = self._run("check-ignore", "-z", "--stdin", stdin=request, check=False)
+        return frozenset(FilePath(os.fsdecode(name)) for name in done.stdout.split(b"\0") if name)
+
+    def _run(self, *arguments: str, stdin: bytes = b"", check: bool = True) -> subprocess.CompletedProcess[bytes]:
+        command = ["git", "-c", "core.quotepath=off", "-c", "core.fsmonitor=false", *arguments]
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+        environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+        try:
+            done = subprocess.run(
+                command,
+                cwd=self._root,
+                input=stdin,
+                capture_output=True,
+                env=environment,
+                timeout=GIT_TIMEOUT_S,
+                check=False,
+            )
+        except FileNotFoundError as error:
+            raise Unavailable("git is not installed or not on PATH; install it", backend="git") from error
+        except subprocess.TimeoutExpired as error:
+            raise Unavailable(
+                f"git {arguments[0]} took more than {GIT_TIMEOUT_S} s; repeat the call", backend="git"
+            ) from error
+        if check and done.returncode != 0:
+            said = done.stderr.decode("utf-8", "replace").strip()
+            raise Unavailable(f"git {arguments[0]} failed: {said}", backend="git")
+        return done
+
+
+def _left_out(path: str) -> bool:
+    parts = path.split("/")
+    return parts[0] in (STATE_FOLDER, ".git") or not DEPENDENCY_FOLDERS.isdisjoint(parts) or ".git" in parts
+
+
+def _encodable(name: str) -> bool:
+    """Names that are no UTF-8 have no place in JSON; git lists them, clients could not ask for them."""
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _minified(content: bytes) -> bool:
+    return any(len(line) > MINIFIED_LINE for line in content.split(b"\n"))
+
+
+def _inside(path: str, root: str) -> bool:
+    return path.startswith(root + os.sep)
+
+
+def _source(path: FilePath, content: bytes) -> SourceFile:
+    return SourceFile(path=path, content=content, hash=ContentHash(hashlib.sha256(content).hexdigest()))
+
+
+def _blobs(answer: bytes, paths: Sequence[FilePath]) -> Iterator[SourceFile]:
+    """Read `git cat-file --batch`: `<sha> blob <size>\\n<content>\\n`, or `<name> missing\\n`, in order of the request."""
+    at = 0
+    for path in paths:
+        end = answer.index(b"\n", at)
+        header = answer[at:end]
+        at = end + 1
+        fields = header.rsplit(b" ", 2)
+        if header.endswith((b" missing", b" ambiguous")) or len(fields) != 3 or not fields[2].isdigit():
+            continue
+        size = int(fields[2])
+        content = answer[at : at + size]
+        at += size + 1
+        if fields[1] == b"blob":
+            yield _source(path, content)
+
+
+def _commit(entry: bytes) -> CommitInfo:
+    sha, at, rest = entry.split(b"\0", 2)
+    author, _, names = rest.partition(b"\n")
+    author = author.rstrip(b"\0")
+    files = {os.fsdecode(name.strip(b"\n")) for name in names.split(b"\0")}
+    return CommitInfo(
+        sha=CommitSha(sha.decode("ascii")),
+        at=at.decode("ascii"),
+        author=author.decode("utf-8", "replace"),
+        files=tuple(sorted(FilePath(name) for name in files if name and _encodable(name))),
+    )

@@ -1,0 +1,60 @@
+"""What is embedded: the text of a node, and which nodes come first.
+
+A vector costs milliseconds, a large repository has tens of thousands of definitions (docs/adr/0003-embeddings.md). So the
+likeliest answers are embedded ahead, up to a bound, and any other node when it becomes a candidate.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from smp.domain.graph import Node, NodeKind
+from smp.domain.metadata import Enrichment
+from smp.domain.words import split_words
+
+NODES, CENTROIDS = "nodes", "centroids"
+EMBEDDED_KINDS = (
+    NodeKind.FUNCTION,
+    NodeKind.CLASS,
+    NodeKind.INTERFACE,
+    NodeKind.FILE,
+    NodeKind.TEST,
+    NodeKind.VARIABLE,
+)
+AHEAD = 1_500
+"""Nodes that are embedded before anyone asks for them; smaller repositories are embedded whole."""
+TEXT_CHARS = 600
+"""Of the documentation; the model reads 128 tokens, about 500 characters, of all."""
+
+
+def embedded_text(node: Node, enrichment: Enrichment | None = None) -> str:
+    """Name in words, signature, then documentation: what a reader would recognise the node by."""
+    name = " ".join(split_words(node.qualname if node.qualname != node.file else node.file))
+    described = enrichment.description if enrichment is not None and enrichment.description else ""
+    parts = [name, node.signature or "", node.metadata.docstring or "", described]
+    return "\n".join(part.strip()[:TEXT_CHARS] for part in parts if part.strip())
+
+
+def text_hash(text: str, model: str) -> str:
+    """Tells whether a stored vector still is that of a text."""
+    return hashlib.sha256(f"{model}\0{text}".encode()).hexdigest()[:32]
+
+
+def ahead_of_time(nodes: Iterable[Node], *, tests: frozenset[str], limit: int = AHEAD) -> list[Node]:
+    """The nodes to embed ahead: code before tests, documented before undocumented, exported before private.
+
+    Args:
+        tests: Paths of test files.
+    """
+    wanted = [node for node in nodes if node.kind in EMBEDDED_KINDS and node.kind is not NodeKind.VARIABLE]
+    wanted.sort(
+        key=lambda node: (
+            node.kind is NodeKind.TEST or (node.file or "") in tests,
+            node.metadata.docstring is None,
+            not node.exported,
+            node.kind is NodeKind.FILE,
+            node.id,
+        )
+    )
+    return wanted[:limit]

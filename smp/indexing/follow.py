@@ -1,0 +1,240 @@
+"""What follows from the graph as a whole, lazily: ranks, communities, vectors.
+
+A marker in the index cache says for which generation of the graph each was made, so that any process finds them done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import UTC
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from smp.domain.communities import Community, Partition
+from smp.domain.errors import Invalid
+from smp.domain.graph import OWNER_COMMUNITIES, Edge, EdgeKind, GraphDelta, GraphPart, Node, NodeKind, Scope, Scores
+from smp.domain.ids import NodeId
+from smp.domain.places import edge_order
+from smp.indexing.embed import CENTROIDS, EMBEDDED_KINDS, NODES, ahead_of_time, embedded_text, text_hash
+from smp.indexing.partition import MIN_SIZE, RELATIONSHIPS, RESOLUTIONS, detect, project
+from smp.indexing.rank import RANKED_EDGES, RANKED_KINDS, rank_nodes
+from smp.indexing.records import META, load_record
+from smp.ports.clock import Clock
+from smp.ports.embedder import Embedder
+from smp.ports.graph_analytics import GraphAnalytics
+from smp.ports.graph_store import GraphStore
+from smp.ports.index_cache import IndexCache
+from smp.ports.metadata_store import MetadataStore
+from smp.ports.vector_index import VectorIndex
+
+RANKED_KEY, PARTITION_KEY, EMBEDDED_KEY = "ranked", "partition", "embedded"
+EMBED_BATCH = 256
+REDETECT_SHARE = 0.10
+"""Communities are detected anew when this share of the nodes has come or gone (specification, community detection)."""
+REDETECT_ALWAYS = 2_000
+"""Below this many nodes they are detected after every change: it costs nothing."""
+
+Progress = Callable[[str, int, int], None]
+
+
+class _Mark(Struct, frozen=True):
+    """generation: of the graph when it was made. nodes: how many it had."""
+
+    generation: int
+    nodes: int
+
+
+class Followers:
+    """Not thread-safe by itself; the indexer calls it under its lock."""
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        graph: GraphStore,
+        metadata: MetadataStore,
+        cache: IndexCache,
+        vectors: VectorIndex,
+        embedder: Embedder,
+        analytics: GraphAnalytics,
+    ) -> None:
+        self._clock = clock
+        self._graph = graph
+        self._metadata = metadata
+        self._cache = cache
+        self._vectors = vectors
+        self._embedder = embedder
+        self._analytics = analytics
+        self._partition: tuple[bytes, Partition] | None = None
+
+    def rank(self) -> None:
+        """PageRank for the present generation; communities too when the graph has changed enough."""
+        generation = self._generation()
+        mark = self._mark(RANKED_KEY)
+        if mark is not None and mark.generation == generation:
+            return
+        nodes = list(self._graph.scan(Scope()))
+        code = [node.id for node in nodes if node.kind in RANKED_KINDS]
+        ranks = rank_nodes(code, self._graph.scan_edges(Scope(), RANKED_EDGES), self._analytics)
+        detected = self._mark(PARTITION_KEY)
+        present = {node.id for node in nodes if node.file is not None}
+        known = self.partition()
+        moved = len(present.symmetric_difference(known.members_l1))
+        if detected is None or len(present) < REDETECT_ALWAYS or moved > REDETECT_SHARE * len(present):
+            self._detect(nodes, ranks, RESOLUTIONS, RELATIONSHIPS, MIN_SIZE)
+        else:
+            self._put_scores(ranks, known)
+        self._set_mark(RANKED_KEY, _Mark(generation, len(nodes)))
+
+    def detect(
+        self,
+        *,
+        levels: tuple[tuple[int, float], ...] | None,
+        relationship_types: tuple[EdgeKind, ...] | None,
+        min_community_size: int | None,
+    ) -> Partition:
+        """Communities anew, whatever the graph's state."""
+        resolutions = dict(enumerate(RESOLUTIONS)) | dict(levels or ())
+        if resolutions.keys() != {0, 1} or min(resolutions.values()) <= 0:
+            raise Invalid("levels are 0 and 1, with resolutions above 0", path="levels")
+        if min_community_size is not None and min_community_size < 1:
+            raise Invalid("a community has at least 1 member", path="min_community_size")
+        nodes = list(self._graph.scan(Scope()))
+        code = [node.id for node in nodes if node.kind in RANKED_KINDS]
+        ranks = rank_nodes(code, self._graph.scan_edges(Scope(), RANKED_EDGES), self._analytics)
+        partition = self._detect(
+            nodes,
+            ranks,
+            (resolutions[0], resolutions[1]),
+            relationship_types or RELATIONSHIPS,
+            MIN_SIZE if min_community_size is None else min_community_size,
+        )
+        self._set_mark(RANKED_KEY, _Mark(self._generation(), len(nodes)))
+        return partition
+
+    def partition(self) -> Partition:
+        """What was detected last; empty before the first time."""
+        blob = self._cache.blobs(META, ["communities"]).get("communities")
+        if blob is None:
+            return Partition()
+        if self._partition is None or self._partition[0] != blob:
+            self._partition = (blob, msgspec.msgpack.decode(blob, type=Partition))
+        return self._partition[1]
+
+    def embed(self, progress: Progress | None = None) -> None:
+        """Drop vectors of nodes that are gone, then embed ahead what is new or has changed its text."""
+        generation = self._generation()
+        mark = self._mark(EMBEDDED_KEY)
+        if mark is not None and mark.generation == generation:
+            return
+        nodes = list(self._graph.scan(Scope(), EMBEDDED_KINDS))
+        present = {str(node.id) for node in nodes}
+        self._vectors.delete(NODES, [key for key in self._vectors.hashes(NODES) if key not in present])
+        tests = frozenset(node.file or "" for node in nodes if node.kind is NodeKind.FILE and node.role == "test")
+        self.embed_nodes(ahead_of_time(nodes, tests=tests), progress)
+        self._put_centroids(self.partition())
+        self._set_mark(EMBEDDED_KEY, _Mark(generation, len(nodes)))
+
+    def embed_nodes(self, nodes: Iterable[Node], progress: Progress | None = None) -> None:
+        """See that these nodes have vectors of their present text."""
+        wanted = {str(node.id): node for node in nodes}
+        enrichments = self._metadata.enrichments(NodeId(key) for key in wanted)
+        texts = {key: embedded_text(node, enrichments.get(node.id)) for key, node in wanted.items()}
+        hashes = {key: text_hash(text, self._embedder.model) for key, text in texts.items()}
+        stored = self._vectors.hashes(NODES)
+        missing = [key for key in texts if stored.get(key) != hashes[key]]
+        # neighbours in length share a batch, so that little is padded
+        missing.sort(key=lambda key: (len(texts[key]), key))
+        for start in range(0, len(missing), EMBED_BATCH):
+            batch = tuple(missing[start : start + EMBED_BATCH])
+            matrix = self._embedder.embed([texts[key] for key in batch])
+            self._vectors.upsert(NODES, batch, matrix, tuple(hashes[key] for key in batch))
+            if progress is not None:
+                progress("embed", start + len(batch), len(missing))
+
+    def _detect(
+        self,
+        nodes: list[Node],
+        ranks: dict[NodeId, float],
+        resolutions: tuple[float, float],
+        relationship_types: tuple[EdgeKind, ...],
+        min_size: int,
+    ) -> Partition:
+        at = self._clock.now().astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        kinds = (*relationship_types, EdgeKind.DEFINES, EdgeKind.CONTAINS)
+        projection = project(nodes, self._graph.scan_edges(Scope(), kinds), relationship_types=relationship_types)
+        tags = {
+            node_id: one.tags for node_id, one in self._metadata.enrichments(n.id for n in nodes).items() if one.tags
+        }
+        found = detect(projection, self._analytics, resolutions=resolutions, min_size=min_size, tags=tags, at=at)
+        with self._cache.transaction():
+            self._graph.apply(GraphDelta(parts=(community_part(found),)))
+            self._put_scores(ranks, found)
+            self._cache.put_blobs(META, {"communities": msgspec.msgpack.encode(found)})
+            self._set_mark(PARTITION_KEY, _Mark(self._generation(), len(nodes)))
+        self._put_centroids(found)
+        return found
+
+    def _put_scores(self, ranks: dict[NodeId, float], partition: Partition) -> None:
+        coarse, fine = partition.members_l0, partition.members_l1
+        self._graph.put_scores(
+            {
+                node_id: Scores(pagerank=rank, community_l0=coarse.get(node_id), community_l1=fine.get(node_id))
+                for node_id, rank in ranks.items()
+            }
+        )
+
+    def _put_centroids(self, partition: Partition) -> None:
+        """The mean direction of each community's embedded members; communities without any have no centroid."""
+        held: dict[NodeId, list[str]] = {}
+        for members in (partition.members_l0, partition.members_l1):
+            for node_id, community in members.items():
+                held.setdefault(community, []).append(node_id)
+        vectors = self._vectors.vectors(NODES, partition.members_l1)
+        keys: list[str] = []
+        rows: list[np.ndarray[tuple[int], np.dtype[np.float32]]] = []
+        for community in sorted(held):
+            own = [vectors[key] for key in held[community] if key in vectors]
+            mean = np.mean(own, axis=0) if own else None
+            if mean is not None and float(np.linalg.norm(mean)) > 0:
+                keys.append(community)
+                rows.append((mean / np.linalg.norm(mean)).astype(np.float32))
+        self._vectors.delete(CENTROIDS, [key for key in self._vectors.hashes(CENTROIDS) if key not in set(keys)])
+        if keys:
+            self._vectors.upsert(CENTROIDS, tuple(keys), np.stack(rows), tuple("" for _ in keys))
+
+    def _generation(self) -> int:
+        record = load_record(self._cache)
+        return record.generation if record else 0
+
+    def _mark(self, key: str) -> _Mark | None:
+        blob = self._cache.blobs(META, [key]).get(key)
+        return msgspec.msgpack.decode(blob, type=_Mark) if blob is not None else None
+
+    def _set_mark(self, key: str, mark: _Mark) -> None:
+        self._cache.put_blobs(META, {key: msgspec.msgpack.encode(mark)})
+
+
+def community_part(partition: Partition) -> GraphPart:
+    """Community nodes; MEMBER_OF from each node to its fine community, CHILD_OF to the coarse one, BRIDGES between."""
+    nodes = tuple(_community_node(community) for community in partition.communities)
+    edges = [
+        Edge(kind=EdgeKind.MEMBER_OF, source=node_id, target=community)
+        for node_id, community in partition.members_l1.items()
+    ]
+    edges += [
+        Edge(kind=EdgeKind.CHILD_OF, source=community.id, target=community.parent)
+        for community in partition.communities
+        if community.parent is not None
+    ]
+    edges += [
+        Edge(kind=EdgeKind.BRIDGES, source=bridge.source, target=bridge.target, weight=bridge.coupling_weight)
+        for bridge in partition.bridges
+    ]
+    return GraphPart(owner=OWNER_COMMUNITIES, nodes=nodes, edges=tuple(sorted(edges, key=edge_order)))
+
+
+def _community_node(community: Community) -> Node:
+    return Node(id=community.id, kind=NodeKind.COMMUNITY, name=community.label, qualname=community.id)

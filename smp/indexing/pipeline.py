@@ -1,0 +1,625 @@
+"""The write side: working tree and pushed content → stored graph, incrementally.
+
+    list → which files differ → analyse those → link what they touch → one transaction
+
+The transaction holds graph, enrichments, hashes, analyses, telemetry and the record of which tree it all is, so that a
+kill at any moment leaves the old state or the new one. What needs the whole graph (ranks, communities, vectors) follows
+lazily: `ensure_ranked`, `ensure_embedded`.
+
+Several processes may index one repository. Each works out its change on the generation it has read and, inside the
+transaction, looks whether that is still the present one; if not, it starts over on the newer graph.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import posixpath
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from smp.domain.communities import Partition
+from smp.domain.errors import Invalid, TooLarge, Unavailable
+from smp.domain.graph import DeltaCounts, EdgeKind, Node, Scope
+from smp.domain.ids import AgentId, ContentHash, FilePath, SessionId
+from smp.domain.merkle import MerkleTree
+from smp.domain.source import ANALYSIS_FORMAT
+from smp.indexing.changes import NodeChanges, compare_nodes, notification_of, telemetry_of
+from smp.indexing.churn import churn_of
+from smp.indexing.enrich import enrich_nodes
+from smp.indexing.follow import Followers
+from smp.indexing.merkle import build_tree
+from smp.indexing.overlay import OverlayGraphStore
+from smp.indexing.records import (
+    ANALYSIS,
+    NODE_COUNT,
+    IndexRecord,
+    Pushed,
+    encode_analysis,
+    load_pushed,
+    load_record,
+    save_pushed,
+    save_record,
+)
+from smp.indexing.reports import FileChange, GraphPreview, IndexReport, IndexState, ParseError, UpdateReport
+from smp.indexing.staging import Link, Memory, Staged, keeps_content, load_memory, stage
+from smp.indexing.workers import Analyse, Analysed, analyse_files, split_batches
+from smp.ports.clock import Clock
+from smp.ports.embedder import Embedder
+from smp.ports.graph_analytics import GraphAnalytics
+from smp.ports.graph_store import GraphStore
+from smp.ports.index_cache import IndexCache
+from smp.ports.metadata_store import MetadataStore
+from smp.ports.notifier import Notifier
+from smp.ports.source_tree import Listing, SourceFile, SourceTree
+from smp.ports.telemetry_store import TelemetryStore
+from smp.ports.vector_index import VectorIndex
+from smp.settings import Settings
+
+__all__ = [
+    "FileChange",
+    "GraphPreview",
+    "IndexReport",
+    "IndexState",
+    "Indexer",
+    "ParseError",
+    "UpdateReport",
+]
+
+Progress = Callable[[str, int, int], None]
+"""Called with a stage (`read`, `link`, `store`, …), and how much of it is done of how much."""
+
+ATTEMPTS = 4
+"""Times that a change is worked out anew because another process was faster."""
+READ_CHUNK = 64
+CHANGE_TYPES = ("created", "modified", "deleted")
+
+
+class _Raced(Exception):
+    """Another process has changed the index since this change was worked out."""
+
+
+class _Target(NamedTuple):
+    """What the index should hold: hashes of every file, and pushed content that has been overtaken by the disk."""
+
+    files: dict[FilePath, ContentHash]
+    pushed: dict[FilePath, Pushed]
+    overtaken: tuple[FilePath, ...]
+
+
+class Indexer:
+    """One per repository and process; every method may be called from any thread."""
+
+    def __init__(
+        self,
+        *,
+        settings: Settings,
+        clock: Clock,
+        sources: SourceTree,
+        graph: GraphStore,
+        metadata: MetadataStore,
+        cache: IndexCache,
+        telemetry: TelemetryStore,
+        vectors: VectorIndex,
+        embedder: Embedder,
+        analytics: GraphAnalytics,
+        notifier: Notifier,
+        link: Link | None = None,
+        analyse: Analyse | None = None,
+    ) -> None:
+        """
+        Args:
+            cache: Its transactions must cover `graph`, `metadata` and `telemetry`.
+            link: Defaults to `smp.indexing.link.link`.
+            analyse: Replaces `smp.indexing.analyse.analyse`, and runs in this process.
+        """
+        self._settings = settings
+        self._clock = clock
+        self._sources = sources
+        self._graph = graph
+        self._metadata = metadata
+        self._cache = cache
+        self._telemetry = telemetry
+        self._notifier = notifier
+        self._link = link or _default_link()
+        self._analyse = analyse
+        self._lock = threading.RLock()
+        self._memory: Memory | None = None
+        self._tree: tuple[int, MerkleTree] | None = None
+        self._followers = Followers(
+            clock=clock,
+            graph=graph,
+            metadata=metadata,
+            cache=cache,
+            vectors=vectors,
+            embedder=embedder,
+            analytics=analytics,
+        )
+
+    def refresh(self, progress: Progress | None = None) -> IndexReport:
+        """Bring the index up to the working tree; builds it when there is none.
+
+        Pushed content stands until the file on disk has changed since.
+
+        Raises:
+            Invalid: The folder is no git repository.
+            Unavailable: The store cannot be written, or a parser process died.
+        """
+        started = self._clock.now()
+        with self._lock, _collector_paused():
+            listing = self._sources.list()
+            counts, _, staged = self._retrying(lambda: self._refresh_once(listing, progress))
+            record = load_record(self._cache)
+            assert record is not None, "a refresh leaves a record"
+            nodes = sum(1 for _ in self._graph.scan(Scope()))
+            unresolved = sum(1 for _ in self._graph.scan_edges(Scope(), (EdgeKind.CALLS_UNRESOLVED,)))
+            edges = sum(1 for _ in self._graph.scan_edges(Scope())) - unresolved
+        return IndexReport(
+            files=len(self._cache.file_hashes()),
+            parsed=len(staged.analysed) if staged else 0,
+            removed=len(staged.removed) if staged else 0,
+            skipped=listing.skipped,
+            nodes=nodes,
+            edges=edges,
+            unresolved=unresolved,
+            duration_ms=(self._clock.now() - started).total_seconds() * 1000,
+            root_hash=record.root_hash,
+            commit_sha=record.commit_sha,
+            counts=counts,
+            parse_errors=staged.parse_errors if staged else (),
+        )
+
+    def ensure_fresh(self) -> None:
+        """Index what has changed on disk since; cheap when nothing has (one `git ls-files`, one `stat` a file)."""
+        with self._lock:
+            listing = self._sources.list()
+            target = self._target(listing)
+            record = load_record(self._cache)
+            fresh = (
+                record is not None and record.format == ANALYSIS_FORMAT and record.commit_sha == self._sources.head()
+            )
+            if fresh and not target.overtaken and target.files == self._cache.file_hashes():
+                return
+            with _collector_paused():
+                self._retrying(lambda: self._refresh_once(listing, None))
+
+    def update(
+        self, changes: Iterable[FileChange], *, agent: AgentId | None = None, session: SessionId | None = None
+    ) -> UpdateReport:
+        """Index pushed content, or what lies on disk; all of the changes or none. Never writes the working tree.
+
+        Raises:
+            Invalid: A path leaves the repository or is no file's, a change type is unknown, or a file to be read from
+                disk is not there or excluded; `path` names the change.
+            TooLarge: Content beyond `index.max_file_bytes`.
+        """
+        with self._lock:
+            wanted = self._validated(changes)
+            listing = self._sources.list()
+            contents, pushes = self._resolve(wanted, listing)
+            counts, node_changes, staged = self._retrying(
+                lambda: self._update_once(contents, pushes, agent=agent, session=session)
+            )
+        errors = staged.parse_errors if staged else ()
+        return UpdateReport(
+            status="partial" if errors else "success",
+            counts=counts,
+            parse_errors=errors,
+            files=tuple(sorted({*staged.analysed, *staged.removed})) if staged else (),
+            changed_nodes=node_changes.ids,
+        )
+
+    def preview(self, changes: Iterable[FileChange]) -> GraphPreview:
+        """What an update would do; stores nothing. Raises what `update` raises."""
+        with self._lock:
+            staged = self._staged(changes)
+            files = tuple(sorted({*staged.analysed, *staged.removed}))
+            overlay = OverlayGraphStore(self._graph, staged.delta)
+            before = _nodes_of(self._graph, files)
+            after = _nodes_of(overlay, files)
+            linked = _nodes_of(self._graph, staged.relinked)
+            return GraphPreview(
+                files=files,
+                relinked=staged.relinked,
+                before_nodes=before,
+                after_nodes=after,
+                before_edges=self._graph.edges(node.id for node in (*before, *linked)),
+                after_edges=overlay.edges(node.id for node in (*after, *linked)),
+                parse_errors=staged.parse_errors,
+            )
+
+    def view(self, changes: Iterable[FileChange]) -> GraphStore:
+        """The shared graph as it would be with these changes; read only. Raises what `update` raises."""
+        with self._lock:
+            return OverlayGraphStore(self._graph, self._staged(changes).delta)
+
+    def merkle(self) -> MerkleTree:
+        """The hash tree of the indexed files, with the number of nodes of each."""
+        with self._lock:
+            record = load_record(self._cache)
+            generation = record.generation if record else 0
+            if self._tree is None or self._tree[0] != generation:
+                files = self._cache.file_hashes()
+                counts = {FilePath(p): int(n) for p, n in self._cache.blobs(NODE_COUNT, files).items()}
+                self._tree = (generation, build_tree(files, counts))
+            return self._tree[1]
+
+    def state(self) -> IndexState:
+        """Which tree the graph was built from, and which files have changed since."""
+        record = load_record(self._cache)
+        indexed = self._cache.file_hashes()
+        target = self._target(self._sources.list()).files
+        stale = [path for path in indexed.keys() | target.keys() if indexed.get(path) != target.get(path)]
+        return IndexState(
+            commit_sha=record.commit_sha if record else None,
+            root_hash=record.root_hash if record else build_tree({}).hash,
+            files=len(indexed),
+            built_at=record.built_at if record else None,
+            stale=tuple(sorted(stale)),
+        )
+
+    def content(self, path: FilePath) -> bytes | None:
+        """The bytes that the graph's nodes of a file were made from; None when it is not indexed, or has changed since."""
+        indexed = self._cache.file_hashes().get(path)
+        if indexed is None:
+            return None
+        pushed = load_pushed(self._cache).get(path)
+        if pushed is not None and pushed.content is not None and _hash(pushed.content) == indexed:
+            return pushed.content
+        on_disk = self._sources.read([path])
+        return on_disk[0].content if on_disk and on_disk[0].hash == indexed else None
+
+    def ensure_ranked(self) -> None:
+        """PageRank and communities of the present graph; nothing to do while it is unchanged."""
+        with self._lock:
+            self._followers.rank()
+
+    def ensure_embedded(self, progress: Progress | None = None) -> None:
+        """Vectors of what is new or has changed its text, within the bound of `Followers`."""
+        with self._lock:
+            self._followers.embed(progress)
+
+    def detect_communities(
+        self,
+        *,
+        levels: tuple[tuple[int, float], ...] | None = None,
+        relationship_types: tuple[EdgeKind, ...] | None = None,
+        min_community_size: int | None = None,
+    ) -> Partition:
+        """Detect anew and store.
+
+        Args:
+            levels: (level, resolution) pairs; levels left out keep their default resolution.
+            relationship_types: Edges that hold communities together; default CALLS_STATIC, CALLS_RUNTIME, IMPORTS.
+            min_community_size: Smaller ones are merged into the neighbour they are closest to.
+        """
+        with self._lock:
+            return self._followers.detect(
+                levels=levels, relationship_types=relationship_types, min_community_size=min_community_size
+            )
+
+    def partition(self) -> Partition:
+        """The communities of the present graph, detected now if need be."""
+        with self._lock:
+            self._followers.rank()
+            return self._followers.partition()
+
+    def _retrying(
+        self, attempt: Callable[[], tuple[DeltaCounts, NodeChanges, Staged | None]]
+    ) -> tuple[DeltaCounts, NodeChanges, Staged | None]:
+        for _ in range(ATTEMPTS):
+            try:
+                return attempt()
+            except _Raced:
+                self._memory = None
+        raise Unavailable("other processes keep changing the index; repeat the call", backend="index")
+
+    def _refresh_once(
+        self, listing: Listing, progress: Progress | None
+    ) -> tuple[DeltaCounts, NodeChanges, Staged | None]:
+        record = load_record(self._cache)
+        target = self._target(listing)
+        indexed = self._cache.file_hashes() if record and record.format == ANALYSIS_FORMAT else {}
+        changed = [path for path, digest in target.files.items() if indexed.get(path) != digest]
+        gone = [path for path in self._cache.file_hashes() if path not in target.files]
+        overtaken: dict[FilePath, Pushed | None] = dict.fromkeys(target.overtaken)
+        if record and record.format == ANALYSIS_FORMAT and not changed and not gone:
+            self._touch(record, overtaken)
+            return DeltaCounts(), NodeChanges(), None
+        analysed, configs = self._analyse_files(self._contents(changed, target), len(changed), progress)
+        vanished = [path for path in changed if path not in analysed and path in self._cache.file_hashes()]
+        _tell(progress, "link", 0, 1)
+        staged = stage(
+            self._remembered(record),
+            analysed,
+            [*gone, *vanished],
+            configs=configs,
+            link=self._link,
+            cache=self._cache,
+        )
+        _tell(progress, "link", 1, 1)
+        first = record is None
+        before = () if first else _nodes_of(self._graph, [*analysed, *staged.removed])
+        changes = compare_nodes(before, () if first else _analysed_nodes(staged))
+        _tell(progress, "store", 0, 1)
+        counts = self._commit(staged, changes, pushes=overtaken, agent=None, session=None, first=first)
+        _tell(progress, "store", 1, 1)
+        return counts, changes, staged
+
+    def _update_once(
+        self,
+        contents: dict[FilePath, bytes | None],
+        pushes: dict[FilePath, Pushed | None],
+        *,
+        agent: AgentId | None,
+        session: SessionId | None,
+    ) -> tuple[DeltaCounts, NodeChanges, Staged | None]:
+        staged = self._stage_contents(contents)
+        if not staged.analysed and not staged.removed:
+            with self._cache.transaction():
+                save_pushed(self._cache, pushes)
+            return DeltaCounts(), NodeChanges(), None
+        changes = compare_nodes(_nodes_of(self._graph, [*staged.analysed, *staged.removed]), _analysed_nodes(staged))
+        counts = self._commit(staged, changes, pushes=pushes, agent=agent, session=session, first=False)
+        return counts, changes, staged
+
+    def _staged(self, changes: Iterable[FileChange]) -> Staged:
+        contents, _ = self._resolve(self._validated(changes), self._sources.list())
+        return self._stage_contents(contents)
+
+    def _stage_contents(self, contents: dict[FilePath, bytes | None]) -> Staged:
+        """Stage new contents; those that are indexed already are left out."""
+        record = load_record(self._cache)
+        if record is None or record.format != ANALYSIS_FORMAT:
+            self._refresh_once(self._sources.list(), None)
+            record = load_record(self._cache)
+        memory = self._remembered(record)
+        files = [
+            SourceFile(path=path, content=content, hash=_hash(content))
+            for path, content in sorted(contents.items())
+            if content is not None and memory.files.get(path) != _hash(content)
+        ]
+        analysed, configs = self._analyse_files(iter(files), len(files), None)
+        removed = [path for path, content in contents.items() if content is None]
+        return stage(memory, analysed, removed, configs=configs, link=self._link, cache=self._cache)
+
+    def _commit(
+        self,
+        staged: Staged,
+        changes: NodeChanges,
+        *,
+        pushes: dict[FilePath, Pushed | None],
+        agent: AgentId | None,
+        session: SessionId | None,
+        first: bool,
+    ) -> DeltaCounts:
+        now = self._clock.now()
+        files = tuple(sorted({*staged.analysed, *staged.removed}))
+        churn = churn_of(self._sources, staged, now=now, days=self._settings.index.history_days) if first else ()
+        with self._cache.transaction():
+            record = load_record(self._cache)
+            present = record.generation if record else 0
+            if present != staged.memory.generation:
+                raise _Raced
+            counts = self._graph.apply(staged.delta)
+            nodes = _analysed_nodes(staged)
+            known = self._metadata.enrichments(node.id for node in nodes)
+            self._metadata.put_enrichments(enrich_nodes(nodes, known, at=_stamp(now)))
+            self._cache.put_file_hashes({path: one.hash for path, one in staged.analysed.items()}, staged.removed)
+            self._cache.put_blobs(ANALYSIS, {p: encode_analysis(one.analysis) for p, one in staged.analysed.items()})
+            self._cache.put_blobs(
+                NODE_COUNT, {p: str(len(one.analysis.nodes)).encode() for p, one in staged.analysed.items()}
+            )
+            for kind in (ANALYSIS, NODE_COUNT):
+                self._cache.drop_blobs(kind, staged.removed)
+            save_pushed(self._cache, pushes)
+            self._telemetry.record((*telemetry_of(changes, at=_stamp(now), agent=agent, session=session), *churn))
+            save_record(
+                self._cache,
+                IndexRecord(
+                    format=ANALYSIS_FORMAT,
+                    generation=present + 1,
+                    commit_sha=self._sources.head(),
+                    root_hash=build_tree(staged.memory.files).hash,
+                    built_at=_stamp(now),
+                ),
+            )
+        self._memory = _at_generation(staged.memory, present + 1)
+        if not first:
+            self._notifier.publish(notification_of(files, changes))
+        return counts
+
+    def _touch(self, record: IndexRecord, overtaken: dict[FilePath, Pushed | None]) -> None:
+        """The tree is the indexed one; only which commit it belongs to, or which pushes are void, may be new."""
+        head = self._sources.head()
+        if head == record.commit_sha and not overtaken:
+            return
+        with self._cache.transaction():
+            save_pushed(self._cache, overtaken)
+            latest = load_record(self._cache) or record
+            save_record(
+                self._cache,
+                IndexRecord(
+                    format=latest.format,
+                    generation=latest.generation,
+                    commit_sha=head,
+                    root_hash=latest.root_hash,
+                    built_at=latest.built_at,
+                ),
+            )
+
+    def _remembered(self, record: IndexRecord | None) -> Memory:
+        generation = record.generation if record else 0
+        if self._memory is None or self._memory.generation != generation:
+            if record is None or record.format != ANALYSIS_FORMAT:
+                known = self._cache.file_hashes()
+                return Memory(generation=generation, files=known, summaries={}, configs={}, state=None)
+            wanted = [path for path in self._cache.file_hashes() if keeps_content(path)]
+            configs = {path: body for path in wanted if (body := self.content(path)) is not None}
+            self._memory = load_memory(self._cache, generation=generation, configs=configs)
+        return self._memory
+
+    def _target(self, listing: Listing) -> _Target:
+        files = dict(listing.files)
+        standing: dict[FilePath, Pushed] = {}
+        overtaken: list[FilePath] = []
+        for path, pushed in load_pushed(self._cache).items():
+            if listing.files.get(path) != pushed.disk:
+                overtaken.append(path)
+                continue
+            standing[path] = pushed
+            if pushed.content is None:
+                files.pop(path, None)
+            else:
+                files[path] = _hash(pushed.content)
+        return _Target(files=dict(sorted(files.items())), pushed=standing, overtaken=tuple(overtaken))
+
+    def _contents(self, paths: list[FilePath], target: _Target) -> Iterator[SourceFile]:
+        for start in range(0, len(paths), READ_CHUNK):
+            chunk = paths[start : start + READ_CHUNK]
+            disk = {file.path: file for file in self._sources.read(p for p in chunk if p not in target.pushed)}
+            for path in chunk:
+                pushed = target.pushed.get(path)
+                if pushed is not None and pushed.content is not None:
+                    yield SourceFile(path=path, content=pushed.content, hash=_hash(pushed.content))
+                elif path in disk:
+                    yield disk[path]
+
+    def _analyse_files(
+        self, files: Iterator[SourceFile], total: int, progress: Progress | None
+    ) -> tuple[dict[FilePath, Analysed], dict[FilePath, bytes]]:
+        configs: dict[FilePath, bytes] = {}
+
+        def kept() -> Iterator[SourceFile]:
+            for file in files:
+                if keeps_content(file.path):
+                    configs[file.path] = file.content
+                yield file
+
+        analysed: dict[FilePath, Analysed] = {}
+        workers = self._settings.index.workers
+        for one in analyse_files(split_batches(kept()), workers=workers, inline=self._analyse):
+            analysed[one.analysis.path] = one
+            _tell(progress, "parse", len(analysed), total)
+        return analysed, configs
+
+    def _validated(self, changes: Iterable[FileChange]) -> dict[FilePath, FileChange]:
+        wanted: dict[FilePath, FileChange] = {}
+        for position, change in enumerate(changes):
+            where = f"changes[{position}].file_path"
+            if change.change_type not in CHANGE_TYPES:
+                raise Invalid(
+                    f"change_type must be created, modified or deleted, not {change.change_type!r}",
+                    path=f"changes[{position}].change_type",
+                )
+            size = len(change.content or b"")
+            if size > self._settings.index.max_file_bytes:
+                raise TooLarge(
+                    f"{change.path!r} has {size} bytes, more than index.max_file_bytes; such files are not indexed",
+                    limit=self._settings.index.max_file_bytes,
+                    size=size,
+                )
+            wanted[_normal(change.path, where)] = change
+        return wanted
+
+    def _resolve(
+        self, wanted: dict[FilePath, FileChange], listing: Listing
+    ) -> tuple[dict[FilePath, bytes | None], dict[FilePath, Pushed | None]]:
+        """The content each file will have, and what must be remembered as pushed (None: nothing any more)."""
+        contents: dict[FilePath, bytes | None] = {}
+        pushes: dict[FilePath, Pushed | None] = {}
+        disk = {file.path: file for file in self._sources.read(wanted)}
+        indexed = self._cache.file_hashes()
+        for path, change in wanted.items():
+            listed = listing.files.get(path)
+            if change.change_type == "deleted":
+                contents[path] = None
+                pushes[path] = Pushed(content=None, disk=listed) if listed is not None else None
+            elif change.content is not None:
+                _refuse_nesting(path, indexed)
+                contents[path] = change.content
+                same = listed == _hash(change.content)
+                pushes[path] = None if same else Pushed(content=change.content, disk=listed)
+            elif listed is None or path not in disk:
+                reasons = {one.path: one.reason for one in listing.skipped}
+                why = reasons.get(path, "ignored" if path in disk else "not on disk")
+                raise Invalid(
+                    f"{path!r} cannot be indexed from disk ({why}); send its content, or change_type deleted",
+                    path="file_path",
+                )
+            else:
+                contents[path] = disk[path].content
+                pushes[path] = None
+        return contents, pushes
+
+
+def _default_link() -> Link:
+    from smp.indexing.link import link
+
+    return link
+
+
+def _normal(path: str, where: str) -> FilePath:
+    """One spelling per file: relative to the root, forward slashes, no `.` and no `..`."""
+    plain = posixpath.normpath(path.replace("\\", "/"))
+    if not path or "\0" in path or plain.startswith(("/", "../")) or plain in (".", ".."):
+        raise Invalid(f"{path!r} is not a file inside the repository; give a path relative to its root", path=where)
+    if plain.split("/")[0] in (".git", ".smp"):
+        raise Invalid(f"{path!r} belongs to git or to the platform itself and is never indexed", path=where)
+    return FilePath(plain)
+
+
+def _refuse_nesting(path: FilePath, indexed: dict[FilePath, ContentHash]) -> None:
+    above = path.split("/")[:-1]
+    for depth in range(1, len(above) + 1):
+        folder = FilePath("/".join(above[:depth]))
+        if folder in indexed:
+            raise Invalid(f"{path!r} lies under {folder!r}, which is a file", path="file_path")
+    if any(other.startswith(path + "/") for other in indexed):
+        raise Invalid(f"{path!r} is a folder; name a file", path="file_path")
+
+
+def _nodes_of(graph: GraphStore, files: Iterable[FilePath]) -> tuple[Node, ...]:
+    return tuple(node for path in sorted(set(files)) for node in graph.scan(Scope(kind="file", prefix=path)))
+
+
+def _analysed_nodes(staged: Staged) -> list[Node]:
+    return [node for one in staged.analysed.values() for node in one.analysis.nodes]
+
+
+def _at_generation(memory: Memory, generation: int) -> Memory:
+    return Memory(
+        generation=generation,
+        files=memory.files,
+        summaries=memory.summaries,
+        configs=memory.configs,
+        state=memory.state,
+    )
+
+
+def _hash(content: bytes) -> ContentHash:
+    return ContentHash(hashlib.sha256(content).hexdigest())
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def _tell(progress: Progress | None, stage_name: str, done: int, total: int) -> None:
+    if progress is not None:
+        progress(stage_name, done, total)
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """Without the cyclic collector: an index run makes millions of objects that are no garbage."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -1,0 +1,98 @@
+"""What the indexer keeps in the index cache beside hashes, and how it is encoded.
+
+Blob kinds: `analysis` (by path), `pushed` (by path), `node_count` (by path), `meta` (`index`, `ranked`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+from msgspec import Struct
+
+from smp.domain.graph import Edge
+from smp.domain.ids import CommitSha, ContentHash, FilePath
+from smp.domain.source import Damage, FileAnalysis, FileSummary
+from smp.ports.index_cache import IndexCache
+
+ANALYSIS = "analysis"
+PUSHED = "pushed"
+NODE_COUNT = "node_count"
+META = "meta"
+INDEX_KEY = "index"
+
+
+class StoredAnalysis(Struct, frozen=True, array_like=True):
+    """What of a file's analysis is needed again when other files change: its nodes are in the graph."""
+
+    language: str | None
+    edges: tuple[Edge, ...]
+    summary: FileSummary | None
+    damage: tuple[Damage, ...]
+
+
+class Pushed(Struct, frozen=True, kw_only=True):
+    """Content that a client pushed; it stands for the file until the file on disk changes.
+
+    Attributes:
+        content: None: the client deleted the file.
+        disk: Hash of the file on disk when it was pushed; None when there was none.
+    """
+
+    content: bytes | None
+    disk: ContentHash | None
+
+
+class IndexRecord(Struct, frozen=True, kw_only=True):
+    """Which tree the graph was built from.
+
+    Attributes:
+        format: `ANALYSIS_FORMAT` of the stored analyses.
+        generation: Rises with every change of the graph by any process.
+        commit_sha: What was checked out; None before the first commit.
+        built_at: RFC 3339 UTC.
+    """
+
+    format: int
+    generation: int
+    commit_sha: CommitSha | None
+    root_hash: ContentHash
+    built_at: str
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode_analysis = msgspec.msgpack.Decoder(StoredAnalysis).decode
+_decode_pushed = msgspec.msgpack.Decoder(Pushed).decode
+_decode_record = msgspec.msgpack.Decoder(IndexRecord).decode
+
+
+def encode_analysis(analysis: FileAnalysis) -> bytes:
+    """The blob of a file's analysis."""
+    return _encode(StoredAnalysis(analysis.language, analysis.edges, analysis.summary, analysis.damage))
+
+
+def load_analyses(cache: IndexCache, paths: Iterable[FilePath]) -> dict[FilePath, StoredAnalysis]:
+    """Stored analyses of these files; files never indexed are left out."""
+    return {FilePath(path): _decode_analysis(blob) for path, blob in cache.blobs(ANALYSIS, paths).items()}
+
+
+def load_pushed(cache: IndexCache) -> dict[FilePath, Pushed]:
+    """Everything that clients have pushed and that still stands."""
+    return {FilePath(path): _decode_pushed(blob) for path, blob in cache.blobs(PUSHED, cache.keys(PUSHED)).items()}
+
+
+def save_pushed(cache: IndexCache, pushed: Mapping[FilePath, Pushed | None]) -> None:
+    """Write (or, for None, forget) pushed content."""
+    cache.put_blobs(PUSHED, {path: _encode(entry) for path, entry in pushed.items() if entry is not None})
+    cache.drop_blobs(PUSHED, [path for path, entry in pushed.items() if entry is None])
+
+
+def load_record(cache: IndexCache) -> IndexRecord | None:
+    """The record of the present index; None before the first."""
+    blob = cache.blobs(META, [INDEX_KEY]).get(INDEX_KEY)
+    return _decode_record(blob) if blob is not None else None
+
+
+def save_record(cache: IndexCache, record: IndexRecord) -> None:
+    """Replace the record."""
+    cache.put_blobs(META, {INDEX_KEY: _encode(record)})

@@ -1,0 +1,143 @@
+"""Files → analyses, in this process when they are few, else in worker processes.
+
+Workers are spawned, never forked: the parent has threads. They get batches of about a megabyte and send msgpack back, so
+that nothing is pickled but bytes. A worker ends when its parent has died, however it died.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import NamedTuple
+
+import msgspec
+
+from smp.domain.errors import Unavailable
+from smp.domain.ids import ContentHash, FilePath
+from smp.domain.source import FileAnalysis
+from smp.indexing.analyse import analyse
+from smp.ports.source_tree import SourceFile
+
+BATCH_BYTES = 1_000_000
+INLINE_BYTES = 1_500_000
+"""Below this much source a worker would cost more to start than it saves."""
+
+Analyse = Callable[[FilePath, bytes], FileAnalysis]
+
+
+class Analysed(NamedTuple):
+    """An analysis and the hash of the content it was made from."""
+
+    hash: ContentHash
+    analysis: FileAnalysis
+
+
+def analyse_files(
+    batches: Iterable[tuple[SourceFile, ...]], *, workers: int, inline: Analyse | None = None
+) -> Iterator[Analysed]:
+    """Analyses in the order of the files.
+
+    Args:
+        batches: Read one after the other while workers are busy, so that not all content is held at once.
+        workers: Processes; 0 = one per core; 1 = none but this one.
+        inline: Analyses with this function in this process, whatever the amount.
+
+    Raises:
+        Unavailable: A worker died (killed, or out of memory).
+    """
+    processes = workers or os.cpu_count() or 1
+    if inline is not None or processes == 1:
+        for batch in batches:
+            yield from _analyse_here(batch, inline or analyse)
+        return
+    held: list[tuple[SourceFile, ...]] = []
+    source = iter(batches)
+    total = 0
+    for batch in source:
+        held.append(batch)
+        total += sum(len(file.content) for file in batch)
+        if total > INLINE_BYTES:
+            break
+    else:
+        for batch in held:
+            yield from _analyse_here(batch, analyse)
+        return
+    yield from _analyse_in_pool(held, source, processes)
+
+
+def split_batches(files: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, ...]]:
+    """Consecutive files of about `BATCH_BYTES` together."""
+    batch: list[SourceFile] = []
+    size = 0
+    for file in files:
+        batch.append(file)
+        size += len(file.content)
+        if size >= BATCH_BYTES:
+            yield tuple(batch)
+            batch, size = [], 0
+    if batch:
+        yield tuple(batch)
+
+
+def _analyse_here(batch: tuple[SourceFile, ...], function: Analyse) -> Iterator[Analysed]:
+    for file in batch:
+        yield Analysed(file.hash, function(file.path, file.content))
+
+
+def _analyse_in_pool(
+    held: list[tuple[SourceFile, ...]], rest: Iterator[tuple[SourceFile, ...]], processes: int
+) -> Iterator[Analysed]:
+    decode = msgspec.msgpack.Decoder(tuple[FileAnalysis, ...]).decode
+    waiting: deque[tuple[tuple[ContentHash, ...], Future[bytes]]] = deque()
+    pool = ProcessPoolExecutor(
+        processes, mp_context=multiprocessing.get_context("spawn"), initializer=_start_worker, initargs=(os.getpid(),)
+    )
+
+    def submit(batch: tuple[SourceFile, ...]) -> None:
+        job = pool.submit(_analyse_batch, tuple((file.path, file.content) for file in batch))
+        waiting.append((tuple(file.hash for file in batch), job))
+
+    try:
+        for batch in held:
+            submit(batch)
+        more = True
+        while waiting or more:
+            while more and len(waiting) < 3 * processes:
+                following = next(rest, None)
+                more = following is not None
+                if following is not None:
+                    submit(following)
+            if waiting:
+                hashes, job = waiting.popleft()
+                yield from map(Analysed, hashes, decode(job.result()))
+    except BrokenProcessPool as error:
+        raise Unavailable(
+            "a parser process died, perhaps for lack of memory; run smp index again, with fewer workers if it recurs "
+            "(SMP_INDEX_WORKERS=1)",
+            backend="workers",
+        ) from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _analyse_batch(batch: tuple[tuple[FilePath, bytes], ...]) -> bytes:
+    return msgspec.msgpack.encode([analyse(path, content) for path, content in batch])
+
+
+def _start_worker(parent: int) -> None:
+    """Leave Ctrl-C to the parent, and do not outlive it: after SIGKILL nobody closes the queue we wait on."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
