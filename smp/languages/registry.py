@@ -8,7 +8,11 @@ from functools import cache
 from smp.domain.ids import FilePath
 from smp.languages.base import Language
 
-LANGUAGES: tuple[tuple[str, str], ...] = (("smp.languages.python", "Python"),)
+LANGUAGES: tuple[tuple[str, str], ...] = (
+    ("smp.languages.python", "Python"),
+    ("smp.languages.javascript", "JavaScript"),
+    ("smp.languages.typescript", "TypeScript"),
+)
 """(module, class) of each language; imported when first needed, for grammars are costly to load. Add a line to add one."""
 
 

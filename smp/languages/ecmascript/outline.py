@@ -74,6 +74,7 @@ class Outline:
         self.exported = exported_names(root)
         self.docstrings: set[int] = set()
         self.file_decisions = 0
+        self.role = role_of(builder.path)
         self._builder = builder
         self._scopes = scopes
         self._names = Names()
@@ -82,6 +83,10 @@ class Outline:
     def definition_of(self, node: tree_sitter.Node) -> Definition | None:
         """The definition that a function, class, declared name or test call is."""
         return self.by_node.get(node.id)
+
+    def named(self, name: str) -> Definition | None:
+        """The first function or class of the file's top level with this name."""
+        return next((d for d in self.definitions if d.qualname == name and d.parent is None), None)
 
     def _walk(self, root: tree_sitter.Node) -> None:
         stack: list[tuple[tree_sitter.Node, _Context]] = [(root, _Context())]

@@ -13,7 +13,15 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from smp.languages.ecmascript.syntax import CLASSES, FUNCTIONS, SIGNATURES, fields_of, parameters_of, text_of
+from smp.languages.ecmascript.syntax import (
+    CLASSES,
+    FUNCTIONS,
+    SIGNATURES,
+    fields_of,
+    member_path,
+    parameters_of,
+    text_of,
+)
 
 _BLOCKS = frozenset(
     {"statement_block", "for_statement", "for_in_statement", "switch_body", "catch_clause", "class_static_block"}
@@ -85,7 +93,10 @@ class Scopes:
         self.file = Scope(None, is_function=True)
         self._by_node: dict[int, Scope] = {root.id: self.file}
         self._writes: list[tuple[Scope, str, int]] = []
+        self._makers: list[tuple[Scope, str]] = []
         self._walk(root)
+        self.makers = frozenset(b for b in (scope.find(name) for scope, name in self._makers) if b is not None)
+        """Functions that make objects as classes do: something is put on their `prototype`."""
         for scope, name, _ in self._writes:
             binding = scope.find(name)
             if binding is not None:
@@ -125,6 +136,7 @@ class Scopes:
                 self._declare_named(node, scope, "enum")
             elif kind in ("assignment_expression", "augmented_assignment_expression"):
                 self._note_writes(node.child_by_field_name("left"), scope)
+                self._note_maker(node.child_by_field_name("left"), scope)
             elif kind == "update_expression":
                 self._note_writes(node.child_by_field_name("argument"), scope)
             stack.extend((child, scope) for child in reversed(node.children))
@@ -222,6 +234,11 @@ class Scopes:
             elif clause.type == "import_clause":
                 for identifier in _clause_names(clause):
                     _declare(scope, text_of(identifier), "import")
+
+    def _note_maker(self, target: Node | None, scope: Scope) -> None:
+        path = member_path(target) if target is not None and target.type == "member_expression" else None
+        if path is not None and len(path) in (2, 3) and path[1] == "prototype":
+            self._makers.append((scope, path[0]))
 
     def _note_writes(self, target: Node | None, scope: Scope) -> None:
         for identifier in pattern_names(target) if target is not None else ():

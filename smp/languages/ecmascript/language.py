@@ -1,0 +1,66 @@
+"""The family as `Language`s: one file → analysis, stratum 0 over the family's files, tables."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+
+from smp.domain.ids import FilePath
+from smp.domain.source import FileAnalysis, FileSummary, ImportDecl
+from smp.languages.base import Language, Module, Resolver, Tables
+from smp.languages.ecmascript.analysis import analyse
+from smp.languages.ecmascript.calls import MODULE_VALUE
+from smp.languages.ecmascript.grammar import JAVASCRIPT_SUFFIXES, TYPESCRIPT_SUFFIXES
+from smp.languages.ecmascript.packages import is_manifest
+from smp.languages.ecmascript.resolve import ModuleResolver, Outcome, Resolved
+from smp.languages.ecmascript.tables import TABLES
+from smp.languages.ecmascript.tsconfig import is_configuration
+
+_SCRIPTS = (*JAVASCRIPT_SUFFIXES, *TYPESCRIPT_SUFFIXES)
+
+
+class EcmaScriptResolver(Resolver):
+    """Modules of the family; answers from the list of files and the configuration."""
+
+    def __init__(self, files: Mapping[FilePath, FileSummary], configs: Mapping[FilePath, bytes]) -> None:
+        self._modules = ModuleResolver(frozenset(files), {str(path): content for path, content in configs.items()})
+
+    def module(self, importer: FilePath, declaration: ImportDecl) -> Module:
+        required = declaration.name == MODULE_VALUE
+        found = self._modules.resolve(importer, declaration.module, required=required)
+        return _module(found, declaration.module)
+
+    def submodule(self, parent: Module, name: str) -> Module | None:
+        return None  # nothing in the family makes a module an attribute of another by its place alone
+
+
+def _module(found: Resolved, specifier: str) -> Module:
+    if found.outcome is Outcome.FILE:
+        types = FilePath(found.types) if found.types else None
+        return Module(kind="file", path=FilePath(found.path), types=types)
+    if found.outcome is Outcome.EXTERNAL:
+        same = specifier.startswith(found.package)
+        return Module(kind="external", dotted=specifier if same else found.package)
+    suffix = posixpath.splitext(specifier.partition("?")[0])[1]
+    if suffix and suffix not in _SCRIPTS and suffix[1:].isalpha():
+        # A style sheet, a picture, data: a file that is there, but no program.
+        return Module(kind="external", dotted=specifier)
+    return Module(kind="missing")
+
+
+class EcmaScript(Language):
+    """What the dialects share."""
+
+    family = "ecmascript"
+
+    def analyse(self, path: FilePath, content: bytes) -> FileAnalysis:
+        return analyse(path, content, language=self.name)
+
+    def wants_config(self, path: FilePath) -> bool:
+        return is_configuration(path) or is_manifest(path)
+
+    def resolver(self, files: Mapping[FilePath, FileSummary], configs: Mapping[FilePath, bytes]) -> Resolver:
+        return EcmaScriptResolver(files, configs)
+
+    def tables(self) -> Tables:
+        return TABLES

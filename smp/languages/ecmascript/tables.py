@@ -1,0 +1,162 @@
+"""What is known of the built-in objects of the language: what their methods give, take and call.
+
+Dotted names are as code writes them (`Promise.all`, `Array.push` for the method of every array); a package's are its
+specifier and the name (`react.memo`).
+"""
+
+# ruff: noqa: SIM905 -- one word a name keeps the lists readable
+
+from __future__ import annotations
+
+from smp.languages.base import Tables, Transfer
+from smp.languages.ecmascript.builtins import GLOBAL_TYPES, GLOBALS
+
+_PSEUDO = ("this", "typeof")
+"""What the walk writes for the types `this` and `typeof x`."""
+_PLAIN = (
+    "String Number Boolean BigInt Symbol RegExp Date Math JSON Object Array Map Set WeakMap WeakSet Promise Error Function "
+    "Uint8Array Int8Array Uint16Array Int16Array Uint32Array Int32Array Float32Array Float64Array ArrayBuffer DataView Buffer "
+    "URL URLSearchParams Headers FormData Response Request TextEncoder TextDecoder AbortController Intl Reflect"
+)
+_ARRAYS = ("Array", "ReadonlyArray")
+_SETS = ("Set", "ReadonlySet", "WeakSet")
+_MAPS = ("Map", "ReadonlyMap", "WeakMap")
+_TEXTS = (
+    "toString toUpperCase toLowerCase trim trimStart trimEnd slice substring substr replace replaceAll padStart padEnd "
+    "repeat concat charAt at normalize toLocaleUpperCase toLocaleLowerCase"
+)
+
+
+def _instance(name: str) -> Transfer:
+    return Transfer(result=f"instance:{name}")
+
+
+def _calls(result: str = "", elements: int = -2) -> Transfer:
+    return Transfer(result=result, calls=0, with_elements=elements)
+
+
+def _arrays() -> dict[str, Transfer]:
+    table: dict[str, Transfer] = {
+        "Array.from": Transfer(result="container:0"),
+        "Array.isArray": _instance("Boolean"),
+        "Object.values": Transfer(result="container:0"),
+        "Object.assign": Transfer(result="arg:0"),
+        "Object.freeze": Transfer(result="arg:0"),
+        "Object.seal": Transfer(result="arg:0"),
+        "Object.keys": Transfer(result="list_of:String"),
+        "structuredClone": Transfer(result="arg:0"),
+    }
+    for kind in _ARRAYS:
+        table[f"{kind}.push"] = table[f"{kind}.unshift"] = Transfer(stores=(0, 1, 2, 3))
+        table[f"{kind}.splice"] = Transfer(result="receiver", stores=(2, 3))
+        table[f"{kind}.fill"] = Transfer(result="receiver", stores=(0,))
+        table[f"{kind}.concat"] = Transfer(result="receiver", spreads=(0, 1))
+        for name in ("pop", "shift", "at"):
+            table[f"{kind}.{name}"] = Transfer(result="receiver_element")
+        for name in ("find", "findLast"):
+            table[f"{kind}.{name}"] = _calls("receiver_element")
+        for name in ("filter", "sort", "toSorted"):
+            table[f"{kind}.{name}"] = _calls("receiver")
+        for name in ("slice", "reverse", "toReversed", "flat", "values"):
+            table[f"{kind}.{name}"] = Transfer(result="receiver")
+        for name in ("map", "flatMap"):
+            table[f"{kind}.{name}"] = _calls("mapped")
+        for name in ("forEach", "some", "every", "findIndex", "findLastIndex"):
+            table[f"{kind}.{name}"] = _calls()
+        for name in ("reduce", "reduceRight"):
+            table[f"{kind}.{name}"] = _calls("call", elements=-1)
+        table[f"{kind}.join"] = _instance("String")
+    return table
+
+
+def _collections() -> dict[str, Transfer]:
+    table: dict[str, Transfer] = {}
+    for kind in _SETS:
+        table[f"{kind}.add"] = Transfer(result="receiver", stores=(0,))
+        table[f"{kind}.forEach"] = _calls()
+        table[f"{kind}.values"] = table[f"{kind}.keys"] = Transfer(result="receiver")
+    for kind in _MAPS:
+        table[f"{kind}.get"] = Transfer(result="receiver_item")
+        table[f"{kind}.set"] = Transfer(result="receiver", stores=(1,))
+        table[f"{kind}.values"] = Transfer(result="receiver_container")
+        table[f"{kind}.entries"] = Transfer(result="receiver_items")
+        table[f"{kind}.forEach"] = _calls()
+    table["Map"] = table["WeakMap"] = Transfer(result="dict")
+    table["Set"] = table["WeakSet"] = Transfer(result="container:0")
+    table["Array"] = Transfer(result="container:0")
+    return table
+
+
+def _promises() -> dict[str, Transfer]:
+    return {
+        "Promise.all": Transfer(result="awaited_all"),
+        "Promise.allSettled": Transfer(),
+        "Promise.resolve": Transfer(result="arg:0"),
+        "Promise.race": Transfer(result="element:0"),
+        "Promise.any": Transfer(result="element:0"),
+        "Promise.then": _calls("call"),
+        "Promise.catch": _calls("receiver", elements=-1),
+        "Promise.finally": _calls("receiver", elements=-1),
+    }
+
+
+def _packages() -> dict[str, Transfer]:
+    """Packages whose functions give back (an equal of) the function they are given."""
+    table: dict[str, Transfer] = {}
+    for name in ("memo", "forwardRef", "useCallback", "lazy"):
+        table[f"react.{name}"] = Transfer(result="arg:0")
+    table["react.useMemo"] = Transfer(result="call", calls=0)
+    table["mobx-react-lite.observer"] = table["mobx-react.observer"] = Transfer(result="arg:0")
+    return table
+
+
+def _texts() -> dict[str, Transfer]:
+    table = {f"String.{name}": _instance("String") for name in _TEXTS.split()}
+    table["String.split"] = Transfer(result="list_of:String")
+    table["String"] = _instance("String")
+    table["Number"] = _instance("Number")
+    table["Boolean"] = _instance("Boolean")
+    return table
+
+
+_OBJECT_MEMBERS = frozenset("hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf".split())
+_EMITTER = frozenset(
+    "addListener emit eventNames getMaxListeners listenerCount listeners off on once prependListener prependOnceListener "
+    "rawListeners removeAllListeners removeListener setMaxListeners".split()
+)
+_ERRORS = "Error TypeError RangeError SyntaxError ReferenceError EvalError URIError AggregateError".split()
+
+
+def _members() -> dict[str, frozenset[str]]:
+    """Names that built-in classes have, so that a look-up may step over them for any other name."""
+    found = {name: frozenset("name message stack cause".split()) | _OBJECT_MEMBERS for name in _ERRORS}
+    found["Object"] = _OBJECT_MEMBERS
+    for module in ("events", "node:events"):
+        found[f"{module}.EventEmitter"] = found[module] = _EMITTER | _OBJECT_MEMBERS
+    found["Map"] = frozenset("clear delete entries forEach get has keys set size values".split()) | _OBJECT_MEMBERS
+    found["Set"] = frozenset("add clear delete entries forEach has keys size values".split()) | _OBJECT_MEMBERS
+    found["Promise"] = frozenset("then catch finally".split()) | _OBJECT_MEMBERS
+    found["EventTarget"] = frozenset("addEventListener removeEventListener dispatchEvent".split()) | _OBJECT_MEMBERS
+    component = frozenset("setState forceUpdate props state context refs".split()) | _OBJECT_MEMBERS
+    for name in ("Component", "PureComponent"):
+        found[f"react.{name}"] = component
+    return found
+
+
+TABLES = Tables(
+    constructors=("constructor",),
+    builtins={name: name for name in sorted({*GLOBALS, *GLOBAL_TYPES, *_PSEUDO})},
+    transfers={**_arrays(), **_collections(), **_promises(), **_packages(), **_texts()},
+    transparent=frozenset({"react.memo", "react.forwardRef", "react.useCallback"}),
+    element_first=frozenset(
+        "Array ReadonlyArray Set ReadonlySet Iterable Iterator IterableIterator Generator AsyncGenerator AsyncIterable "
+        "AsyncIterableIterator AsyncIterator ArrayLike".split()
+    ),
+    element_last=frozenset("Map ReadonlyMap WeakMap Record".split()),
+    awaitables=frozenset({"Promise", "PromiseLike", "Awaited"}),
+    class_types=frozenset({"typeof"}),
+    self_types=frozenset({"this"}),
+    ignored_bases=frozenset({"Object"}),
+    members=_members(),
+    plain_types=frozenset(_PLAIN.split()),
+)
