@@ -1,9 +1,9 @@
 """Small graphs from a few lines of text, for tests of the read side.
 
-    file src/a.py hash=h1
-    function src/a.py#f complexity=3 exported doc="Adds." params="x:int,y" returns=str
-    src/a.py#f CALLS_STATIC src/b.py#g line=3
-    src/a.py#f CALLS_UNRESOLVED ? name=save reason=ambiguous candidates=src/b.py#g
+file src/a.py hash=h1
+function src/a.py#f complexity=3 exported doc="Adds." params="x:int,y" returns=str
+src/a.py#f CALLS_STATIC src/b.py#g line=3
+src/a.py#f CALLS_UNRESOLVED ? name=save reason=ambiguous candidates=src/b.py#g
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable
 
 import pytest
+
 from smp.adapters.memory import MemoryStore
 from smp.domain.graph import (
     OWNER_STRUCTURE,

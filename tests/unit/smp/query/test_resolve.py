@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
 from smp.adapters.memory import MemoryStore
 from smp.domain.errors import Invalid, NodeNotFound
 from smp.domain.graph import Scope
@@ -34,7 +35,8 @@ def store(graph_of: GraphOf) -> MemoryStore:
 
 
 @pytest.mark.parametrize(
-    "ref", ["function:src/cart.py#Cart.total", "src/cart.py#Cart.total", "./src//cart.py#Cart.total", "Cart.total", "total"]
+    "ref",
+    ["function:src/cart.py#Cart.total", "src/cart.py#Cart.total", "./src//cart.py#Cart.total", "Cart.total", "total"],
 )
 def test_one_node_has_many_names(store: MemoryStore, ref: str) -> None:
     assert resolve_node(store, ref, path="query").id == "function:src/cart.py#Cart.total"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
 from smp.adapters.memory import MemoryStore
 from smp.domain.graph import Direction, Node
 from smp.domain.queries import TraceTree
