@@ -73,7 +73,8 @@ def _lcov(text: str) -> dict[str, Hits]:
         kind, _, value = line.strip().partition(":")
         if kind == "SF":
             name = value.strip()
-            found[name] = found[name]
+            if name:
+                found[name] = found[name]
         elif kind == "DA" and name:
             number, _, rest = value.partition(",")
             count = rest.partition(",")[0].strip()

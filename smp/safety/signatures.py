@@ -57,11 +57,12 @@ def call_incompatibility(old: tuple[Parameter, ...], new: tuple[Parameter, ...])
             return f"no longer takes {text} arguments"
     positions = [parameter for parameter in before if parameter.kind in _BY_POSITION]
     places = [parameter for parameter in after if parameter.kind in _BY_POSITION]
+    demanded = sum(parameter.required for parameter in places) > sum(parameter.required for parameter in positions)
     for parameter in after:
         if not parameter.required or parameter.kind.startswith("var_"):
             continue
         earlier = names.get(parameter.name)
-        if earlier is None and not _takes_over(parameter, places, positions):
+        if earlier is None and (demanded or not _takes_over(parameter, places, positions)):
             return f"new required parameter {parameter.name!r}"
         if earlier is not None and not earlier.required:
             return f"parameter {parameter.name!r} became required"
