@@ -10,7 +10,7 @@ from tree_sitter import Node
 from smp.domain.graph import NodeKind
 from smp.languages.ecmascript.definitions import Definition
 from smp.languages.ecmascript.scopes import pattern_names
-from smp.languages.ecmascript.syntax import CLASSES, FUNCTIONS, member_path, string_value, text_of, unwrap
+from smp.languages.ecmascript.syntax import CLASSES, FUNCTIONS, key_name, member_path, string_value, text_of, unwrap
 
 PASS_THROUGH = frozenset(
     {
@@ -229,10 +229,10 @@ def _commonjs_names(expression: Node) -> set[str] | None:
     for member in value.named_children if value.type == "object" else ():
         if member.type == "shorthand_property_identifier":
             names.add(text_of(member))
-        elif member.type == "pair":
+        elif member.type in ("pair", "method_definition"):
             inner = member.child_by_field_name("value")
-            if inner is not None and inner.type == "identifier":
-                names.add(text_of(inner))
+            key = member.child_by_field_name("key" if member.type == "pair" else "name")
+            names.add(text_of(inner) if inner is not None and inner.type == "identifier" else key_name(key) or "")
     if value.type == "string":
         names.add(string_value(value) or "")
     return names

@@ -249,6 +249,8 @@ class Outline:
         target = assigned_name(left, context.owner) if left is not None else None
         if target is not None:
             prefix = context.prefix if target.prefix is None else target.prefix
+            if target.name == "default" and target.exported and right is not None:
+                self._names.note_object(right, "")  # the properties of `module.exports` are the exports
             span = statement_of(node)
             self._names.bind(right, target.name, span=span, node=node, prefix=prefix, exported=target.exported)
         return context
