@@ -335,6 +335,23 @@ class LinkerReport(Struct, frozen=True, kw_only=True):
     external_count: int
 
 
+class RecentChange(Struct, frozen=True, kw_only=True):
+    """The newest change of a node; agent is None for an outside edit."""
+
+    node_id: NodeId
+    event: str
+    at: str
+    agent: AgentId | None
+
+
+class Attention(Struct, frozen=True, kw_only=True):
+    """What to look at in a file; recent_changes newest first, the rest sorted."""
+
+    unresolved: tuple[UnresolvedCall, ...]
+    without_direct_test: tuple[NodeId, ...]
+    recent_changes: tuple[RecentChange, ...]
+
+
 class RuntimeCallee(Struct, frozen=True, kw_only=True):
     node_id: NodeId
     file: FilePath

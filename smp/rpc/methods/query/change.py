@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from smp.domain.graph import EdgeKind, NodeKind
 from smp.indexing.reports import FileChange
+from smp.query.attention import attention
 from smp.query.context import file_context
 from smp.query.diff import diff_versions, read_version
 from smp.query.impact import impact
@@ -21,7 +22,10 @@ ChangeType = Literal["signature_change", "delete", "move"]
 
 
 class ContextParams(Params, frozen=True, kw_only=True):
-    """The file to be edited, as a path or a definition in it."""
+    """The file to be edited, as a path or a definition in it.
+
+    `depth`: how many imports away a dependent file is still listed. `debug` and `review` add `attention`.
+    """
 
     file_path: NodeRef
     scope: Literal["edit", "create", "debug", "review"] = "edit"
@@ -114,6 +118,30 @@ class ReachResult(Result, frozen=True, kw_only=True):
     depth: int
 
 
+class OpenCallResult(Result, frozen=True, kw_only=True):
+    """A call without a proved target; lines are 1-based."""
+
+    caller: str
+    to_name: str
+    reason: str
+    lines: tuple[int, ...]
+
+
+class RecentChangeResult(Result, frozen=True, kw_only=True):
+    node_id: str
+    event: str
+    at: str
+    agent: str | None
+
+
+class AttentionResult(Result, frozen=True, kw_only=True):
+    """without_direct_test: functions that no test calls itself. recent_changes: newest first, at most ten."""
+
+    unresolved: tuple[OpenCallResult, ...]
+    without_direct_test: tuple[str, ...]
+    recent_changes: tuple[RecentChangeResult, ...]
+
+
 class ContextResult(Result, frozen=True, kw_only=True):
     """reach: files that import this one, directly or within `depth` imports, nearest first."""
 
@@ -127,6 +155,7 @@ class ContextResult(Result, frozen=True, kw_only=True):
     data_flow_in: tuple[FlowInResult, ...]
     data_flow_out: tuple[FlowOutResult, ...]
     reach: tuple[ReachResult, ...]
+    attention: AttentionResult | UnsetType = UNSET
 
 
 @rpc_method("smp/context")
@@ -134,7 +163,9 @@ def context(params: ContextParams, ctx: RequestContext) -> ContextResult:
     """What a programmer keeps in mind about a file: role, risk, imports, definitions, tests, data flow."""
     graph = graph_of(ctx, params.session_id)
     file = resolve_file(graph, params.file_path, path="file_path")
-    found = file_context(graph, ctx.services.telemetry, file, hot=hot_rule(ctx), depth=params.depth)
+    telemetry = ctx.services.telemetry
+    found = file_context(graph, telemetry, file, hot=hot_rule(ctx), depth=params.depth)
+    closer = params.scope in ("debug", "review")
     return ContextResult(
         summary=wire(found.summary, SummaryResult),
         file=SelfResult(
@@ -155,6 +186,7 @@ def context(params: ContextParams, ctx: RequestContext) -> ContextResult:
             FlowOutResult(target=item.other, via=item.via, carries=item.carries) for item in found.data_flow_out
         ),
         reach=tuple(wire(item, ReachResult) for item in found.reach),
+        attention=wire(attention(graph, telemetry, file), AttentionResult) if closer else UNSET,
     )
 
 

@@ -10,6 +10,7 @@ from smp.adapters.memory import MemoryStore
 from smp.domain.ids import FilePath, NodeId
 from smp.domain.queries import FileContext
 from smp.domain.telemetry import NodeChange
+from smp.query.attention import attention
 from smp.query.context import HotRule, file_context
 from smp.query.resolve import resolve_file
 from smp.query.roles import in_api_layer, risk_level
@@ -163,3 +164,26 @@ def test_risk_rises_above_each_limit(importers: int, complexity: float, risk: st
 def test_the_api_layer_goes_by_folders_not_by_file_names() -> None:
     assert in_api_layer(FilePath("src/api/users.py"))
     assert not in_api_layer(FilePath("src/rapid/api.py"))
+
+
+def test_attention_goes_to_open_calls_missing_tests_and_latest_changes(graph_of: GraphOf) -> None:
+    store = graph_of("""
+        file a.py
+        function a.py#f
+        function a.py#g
+        file tests/test_a.py role=test
+        test tests/test_a.py#t
+        function tests/test_a.py#helper
+        tests/test_a.py#t TESTS a.py#f
+        a.py#g CALLS_UNRESOLVED ? name=run reason=dynamic line=7
+        a.py#g CALLS_UNRESOLVED ? name=print reason=external
+    """)
+    store.record(
+        NodeChange(node_id=NodeId(f"function:a.py#{name}"), event="modified", at=f"2026-02-0{day}T00:00:00Z")
+        for name, day in (("f", 1), ("g", 2))
+    )
+    found = attention(store, store, resolve_file(store, "a.py", path="file_path"))
+    assert [(call.to_name, call.lines) for call in found.unresolved] == [("run", (7,))]
+    assert found.without_direct_test == ("function:a.py#g",)
+    assert [change.node_id for change in found.recent_changes] == ["function:a.py#g", "function:a.py#f"]
+    assert attention(store, store, resolve_file(store, "tests/test_a.py", path="f")).without_direct_test == ()
