@@ -121,6 +121,8 @@ class CallWalk(ExpressionWalk):
         """`require("x")` with a constant: an import, of one name where it is destructured."""
         given = [child for child in arguments.named_children if child.type != "comment"]
         module = string_value(given[0]) if len(given) == 1 else None
+        if module and name == MODULE_VALUE and not module.startswith((".", "#", "/")):
+            name = ""  # a package: what it assigns to `module.exports` is the package as far as names go
         return self.declare_import(module, name, node) if module else None
 
     def declare_import(self, module: str, name: str, node: tree_sitter.Node) -> int:

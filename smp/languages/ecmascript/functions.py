@@ -9,6 +9,7 @@ import tree_sitter
 from smp.domain.graph import NodeKind
 from smp.domain.source import NOTHING, ClassFlag, Function, FunctionFlag, Op, Param
 from smp.languages.ecmascript.calls import CallWalk
+from smp.languages.ecmascript.jsdoc import NO_TYPES, DocTypes, doc_types, type_node
 from smp.languages.ecmascript.scopes import Scope, pattern_names
 from smp.languages.ecmascript.signatures import parameter_parts
 from smp.languages.ecmascript.syntax import (
@@ -32,6 +33,8 @@ _FUNCTION_VALUES = frozenset({"arrow_function", "function_expression", "generato
 class FunctionWalk(CallWalk):
     """Rows of functions and classes."""
 
+    typed: bool
+    """True for TypeScript, whose comments declare nothing."""
     receivers: dict[int, int]
     """What `this` is, by function, where it is not what the kind of the function says."""
 
@@ -96,8 +99,9 @@ class FunctionWalk(CallWalk):
         self.frame, self.scope, self.callback_owner, self.depth = frame, frame.scope, None, 0
         if slot in self.receivers:
             frame.this = self.receivers[slot]
-        params = self.parameters(node, slot)
-        annotation = self.return_annotation(node, is_async=bool(flags & FunctionFlag.ASYNC))
+        documented = self._documented(node)
+        params = self.parameters(node, slot, documented)
+        annotation = self.return_annotation(node, documented, is_async=bool(flags & FunctionFlag.ASYNC))
         body = body_of(node)
         if body is not None and body.type == "statement_block":
             self.statements(body)
@@ -121,12 +125,23 @@ class FunctionWalk(CallWalk):
         """Walks the statements of a block; statements say how."""
         raise NotImplementedError
 
-    def parameters(self, node: tree_sitter.Node, slot: int) -> tuple[Param, ...]:
+    def _documented(self, node: tree_sitter.Node) -> DocTypes:
+        """Types in the comment before a function that is a definition; TypeScript declares its types in the code."""
+        definition = self.outline.definition_of(node)
+        return doc_types(definition.span) if definition is not None and not self.typed else NO_TYPES
+
+    def documented_type(self, text: str) -> int:
+        """The type that a comment declares."""
+        return self.type_of(type_node(text)) if text else NOTHING
+
+    def parameters(self, node: tree_sitter.Node, slot: int, documented: DocTypes = NO_TYPES) -> tuple[Param, ...]:
         """Rows of the parameters; their names begin with what is passed, defaults are evaluated inside."""
         found: list[Param] = []
         for parameter in parameters_of(node):
-            pattern, default_node, type_node = parameter_parts(parameter)
-            annotation = self.annotation(type_node)
+            pattern, default_node, written = parameter_parts(parameter)
+            annotation = self.annotation(written)
+            if annotation == NOTHING and documented.parameters:
+                annotation = self.documented_type(documented.parameters.get(text_of(pattern), ""))
             if pattern.type == "this":
                 if annotation != NOTHING:
                     self.frame.this = self.instance(annotation)
@@ -152,13 +167,16 @@ class FunctionWalk(CallWalk):
             draft.annotations.setdefault(text_of(name), annotation)
         self.b.op(Op.STORE_ATTR, self.frame.this, self.b.name(text_of(name)), value)
 
-    def return_annotation(self, node: tree_sitter.Node, *, is_async: bool) -> int:
+    def return_annotation(self, node: tree_sitter.Node, documented: DocTypes = NO_TYPES, *, is_async: bool) -> int:
         """Type of what a call gives; of an asynchronous function what awaiting the call gives."""
         declared = node.child_by_field_name("return_type")
-        if declared is None or declared.type != "type_annotation":
+        if declared is not None and declared.type == "type_annotation":
+            inner = next((child for child in declared.named_children if child.type != "comment"), None)
+        else:
+            inner = type_node(documented.returns) if declared is None else None
+        if inner is None:
             return NOTHING
-        inner = next((child for child in declared.named_children if child.type != "comment"), None)
-        if is_async and inner is not None and inner.type == "generic_type":
+        if is_async and inner.type == "generic_type":
             name, arguments = inner.child_by_field_name("name"), inner.child_by_field_name("type_arguments")
             if name is not None and text_of(name) in _PROMISES and arguments is not None and arguments.named_children:
                 return self.type_of(arguments.named_children[0])

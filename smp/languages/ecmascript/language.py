@@ -23,6 +23,7 @@ class EcmaScriptResolver(Resolver):
     """Modules of the family; answers from the list of files and the configuration."""
 
     def __init__(self, files: Mapping[FilePath, FileSummary], configs: Mapping[FilePath, bytes]) -> None:
+        self._kinds = {path: summary.module_kind for path, summary in files.items()}
         self._modules = ModuleResolver(frozenset(files), {str(path): content for path, content in configs.items()})
 
     def module(self, importer: FilePath, declaration: ImportDecl) -> Module:
@@ -31,7 +32,14 @@ class EcmaScriptResolver(Resolver):
         return _module(found, declaration.module)
 
     def submodule(self, parent: Module, name: str) -> Module | None:
-        return None  # nothing in the family makes a module an attribute of another by its place alone
+        """The module itself where it is asked for as a value and exports no such value.
+
+        `require` of an ECMAScript module, or of one that fills `exports` name by name, gives the whole of it; so does a default
+        import of such a CommonJS module (`esModuleInterop`).
+        """
+        if name == MODULE_VALUE or (name == "default" and self._kinds.get(parent.path) == "commonjs"):
+            return parent
+        return None
 
 
 def _module(found: Resolved, specifier: str) -> Module:

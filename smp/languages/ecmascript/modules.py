@@ -10,6 +10,7 @@ import tree_sitter
 from smp.domain.source import NOTHING, Exports, ImportDecl, Op
 from smp.languages.ecmascript.calls import CALL_HANDLERS, MODULE_VALUE
 from smp.languages.ecmascript.expressions import EXPRESSION_HANDLERS
+from smp.languages.ecmascript.grammar import dialect_of
 from smp.languages.ecmascript.outline import Outline
 from smp.languages.ecmascript.scopes import Binding, Scopes
 from smp.languages.ecmascript.statements import STATEMENT_HANDLERS, StatementWalk
@@ -35,6 +36,7 @@ class FileWalk(StatementWalk):
     def __init__(self, root: tree_sitter.Node, scopes: Scopes, outline: Outline, builder: SummaryBuilder) -> None:
         super().__init__(root, scopes, outline, builder)
         self.receivers = {}
+        self.typed = dialect_of(builder.path) != "javascript"
         self.statement_handlers = {**STATEMENT_HANDLERS, **MODULE_HANDLERS}
         self.exported: list[tuple[str, Binding | int]] = []
         self.exported_types: list[tuple[str, Binding | int]] = []

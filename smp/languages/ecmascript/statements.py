@@ -10,6 +10,8 @@ import tree_sitter
 
 from smp.domain.source import NOTHING, FunctionFlag, Op
 from smp.languages.ecmascript.functions import FunctionWalk
+from smp.languages.ecmascript.jsdoc import doc_types
+from smp.languages.ecmascript.naming import statement_of
 from smp.languages.ecmascript.scopes import Binding
 from smp.languages.ecmascript.syntax import CLASSES, body_of, member_path, text_of, unwrap
 
@@ -180,6 +182,8 @@ class StatementWalk(FunctionWalk):
         if pattern is None:
             return
         declared = self.annotation(node.child_by_field_name("type"))
+        if not self.typed and declared == NOTHING and node.parent is not None:
+            declared = self.documented_type(doc_types(statement_of(node)).type)
         if value_node is not None and self._required_names(pattern, value_node):
             return
         value = self.expr(value_node) if value_node is not None else NOTHING
