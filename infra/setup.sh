@@ -34,7 +34,7 @@ python=$(command -v python3)
 
 stamp=".venv/installed-$(cat requirements.lock pyproject.toml | sha256sum | cut -c1-16)"
 if [ ! -e "$stamp" ]; then
-    say "installing the locked Python packages into .venv (once, about 250 MB)"
+    say "installing the locked Python packages into .venv (once, about 500 MB)"
     [ -x .venv/bin/python ] && .venv/bin/python -c '' 2>/dev/null || { rm -rf .venv; "$python" -m venv .venv; }
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock >&2 ||
         stop "pip could not install requirements.lock; check the network and run this again"

@@ -72,9 +72,7 @@ class Watcher:
         }
 
     def _in_write_scope(self, path: FilePath) -> bool:
-        return any(
-            session.mode is SessionMode.WRITE and path in session.scope for session in self._sessions.active()
-        )
+        return any(session.mode is SessionMode.WRITE and path in session.scope for session in self._sessions.active())
 
     def _sweep(self) -> None:
         while not self._stop.wait(_SWEEP_SECONDS):
