@@ -75,12 +75,16 @@ class NodeNotFound(NotFound):
     Args:
         ref: The reference as given.
         candidates: Ids of the nodes it may mean, when the name is ambiguous.
+        suggestion: A spelling that does exist, when only letter case tells the two apart.
     """
 
-    def __init__(self, ref: str, *, candidates: tuple[str, ...] = ()) -> None:
+    def __init__(self, ref: str, *, candidates: tuple[str, ...] = (), suggestion: str | None = None) -> None:
         if candidates:
             message = f"{ref!r} is ambiguous; name one of data.candidates"
             super().__init__(message, node_id=ref, candidates=list(candidates))
+        elif suggestion is not None:
+            message = f"no node {ref!r}; did you mean {suggestion!r}?"
+            super().__init__(message, node_id=ref, did_you_mean=suggestion)
         else:
             super().__init__(f"no node {ref!r}; smp/locate or smp/search find nodes by description", node_id=ref)
         self.ref = ref

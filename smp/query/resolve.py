@@ -36,7 +36,7 @@ def resolve_node(graph: GraphStore, ref: str, *, path: str) -> Node:
             return exact[0]
         if found:
             raise NodeNotFound(ref, candidates=tuple(node.id for node in found))
-    raise NodeNotFound(ref)
+    raise NodeNotFound(ref, suggestion=_other_case(graph, ref))
 
 
 def resolve_file(graph: GraphStore, ref: str, *, path: str) -> Node:
@@ -93,6 +93,17 @@ def _spellings(ref: str, *, path: str) -> Iterator[str]:
     if _looks_like_path(place):
         for spelling in _paths(place, path=path):
             yield f"{prefix}{spelling.rstrip('/')}{hash_sign}{qualname}"
+
+
+def _other_case(graph: GraphStore, ref: str) -> str | None:
+    """The path of a file that differs from a reference in letter case only. Reads every file: for failures alone."""
+    if not _looks_like_path(ref):
+        return None
+    place, hash_sign, qualname = ref.partition("#")
+    wanted = place.casefold().removeprefix("./")
+    files = (node for node in graph.scan(Scope(), (NodeKind.FILE, NodeKind.CONFIG)))
+    found = next((node.qualname for node in files if node.qualname.casefold() == wanted), None)
+    return None if found is None or found == place else f"{found}{hash_sign}{qualname}"
 
 
 def _paths(text: str, *, path: str) -> tuple[str, ...]:

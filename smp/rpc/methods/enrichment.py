@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from smp.domain.errors import SmpError
+from smp.domain.errors import Invalid, SmpError
 from smp.domain.graph import NodeKind, Scope
 from smp.domain.metadata import EnrichmentStatus
 from smp.query import enrichment as state
@@ -257,9 +257,10 @@ class TagResult(Result, frozen=True, kw_only=True):
 @rpc_method("smp/tag")
 def tag(params: TagParams, ctx: RequestContext) -> TagResult:
     """Add, remove or replace tags on every node of a scope."""
+    tags = _unique(params.tags, path="tags")
     graph = graph_of(ctx)
     scope = resolve_scope(graph, params.scope)
-    changed = state.tag_scope(graph, ctx.services.metadata, scope, tags=params.tags, action=params.action)
+    changed = state.tag_scope(graph, ctx.services.metadata, scope, tags=tags, action=params.action)
     return TagResult(nodes_affected=changed, action=params.action, scope=params.scope)
 
 
@@ -314,7 +315,7 @@ def search_metadata(params: SearchParams, ctx: RequestContext) -> SearchResult:
         params.query,
         match=params.match,
         node_types=wanted.node_types,
-        tags=wanted.tags,
+        tags=_unique(wanted.tags, path="filter.tags"),
         scope=scope,
         limit=params.top_k,
     )
@@ -343,10 +344,17 @@ def _annotate(
     ctx: RequestContext, *, node_id: str, description: str, tags: tuple[str, ...], force: bool
 ) -> tuple[str, str]:
     """The node's id, and when it was annotated."""
+    tags = _unique(tags, path="tags")
     node = resolve_node(graph_of(ctx), node_id, path="node_id")
     now = rfc3339(ctx.services.clock.now())
     state.annotate(ctx.services.metadata, node, description=description, tags=tags, force=force, now=now)
     return node.id, now
+
+
+def _unique(tags: tuple[str, ...], *, path: str) -> tuple[str, ...]:
+    if len(set(tags)) != len(tags):
+        raise Invalid("a tag is named twice; name each tag once", path=path)
+    return tags
 
 
 METHODS = (

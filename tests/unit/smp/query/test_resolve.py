@@ -54,11 +54,20 @@ def test_a_package_is_named_by_its_path(store: MemoryStore) -> None:
     assert resolve_node(store, "./src/", path="query").id == "package:src"
 
 
-@pytest.mark.parametrize("ref", ["PKG/MOD.PY", "pkg/none.py", "no_such", "src/cart.py#nothing"])
+@pytest.mark.parametrize("ref", ["pkg/none.py", "no_such", "src/cart.py#nothing"])
 def test_what_is_not_there_is_not_found(store: MemoryStore, ref: str) -> None:
     with pytest.raises(NodeNotFound) as caught:
         resolve_node(store, ref, path="query")
     assert caught.value.candidates == ()
+
+
+@pytest.mark.parametrize(
+    ("ref", "meant"), [("PKG/MOD.PY", "pkg/mod.py"), ("./pkg/Mod.py#f", "pkg/mod.py#f"), ("pkg/mod.py#g", None)]
+)
+def test_another_letter_case_is_an_error_that_names_the_file(store: MemoryStore, ref: str, meant: str | None) -> None:
+    with pytest.raises(NodeNotFound) as caught:
+        resolve_node(store, ref, path="query")
+    assert caught.value.data().get("did_you_mean") == meant
 
 
 @pytest.mark.parametrize("ref", ["../outside.py", "/etc/passwd", "src/../../x.py#f", "..\\outside.py"])
