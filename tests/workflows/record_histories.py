@@ -14,7 +14,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1])]
 
-from conftest import Rig, server_settings  # noqa: E402
+from session_rig import Rig, server_settings  # noqa: E402
 
 from smp.adapters.runs_temporal import connect  # noqa: E402
 from smp.cli import devserver  # noqa: E402

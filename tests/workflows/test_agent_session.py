@@ -11,7 +11,7 @@ import pytest
 from smp.domain.runs import Command
 
 if TYPE_CHECKING:
-    from conftest import Rig
+    from session_rig import Rig
 
 Settled = Callable[["Rig", str, str], None]
 

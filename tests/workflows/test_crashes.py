@@ -16,7 +16,7 @@ import pytest
 from smp.cli import devserver
 
 if TYPE_CHECKING:
-    from conftest import Rig
+    from session_rig import Rig
 
 Settled = Callable[["Rig", str, str], None]
 

@@ -1,0 +1,38 @@
+"""What an activity raises for a domain error, and that no credential passes it (totality: tests/architecture)."""
+
+from __future__ import annotations
+
+import pytest
+
+from activities.errors import RETRYABLE, application_error, redacted
+from smp.domain import errors
+from workflows.agent_session import AGENT_FAULTS
+
+
+def test_the_type_is_the_name_of_the_leaf() -> None:
+    error = application_error(errors.SessionExpired("ses_1"))
+    assert (error.type, error.non_retryable) == ("SessionExpired", True)
+    assert application_error(errors.Unavailable("gone", backend="store")).non_retryable is False
+
+
+def test_what_the_workflow_calls_faults_of_the_agent_are_names_of_leaves() -> None:
+    assert {kind.__name__ for kind in RETRYABLE} >= AGENT_FAULTS
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("push to https://me:hunter2hunter2@example.org/r.git failed", "hunter2hunter2"),
+        ("remote said: ghp_abcdefghijklmnop0123 is not valid", "ghp_abcdefghijklmnop0123"),
+        ("header Authorization: Bearer abcdefgh12345678", "abcdefgh12345678"),
+        ("password: correct-horse-battery", "correct-horse-battery"),
+    ],
+)
+def test_credentials_are_taken_out_of_messages(text: str, secret: str) -> None:
+    assert secret not in redacted(text)
+    assert "[redacted]" in redacted(text)
+
+
+def test_ordinary_messages_pass_unchanged() -> None:
+    text = "no sandbox 'box_1'; spawn one with smp/sandbox/spawn"
+    assert redacted(text) == text
