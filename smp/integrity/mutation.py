@@ -1,0 +1,186 @@
+"""Mutation testing of one file in a box: the clean run, the lines its tests reach, a verdict for every mutant.
+
+The work is done by a runner inside the box (`smp/sandboxes/inside/mutation_runner.py`); here jobs are packed into its
+command line, its result files read, and the rest asked for again until every mutant has a verdict. A job travels in the
+command itself, so that nothing has to be written into the checkout under test.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import zlib
+from collections.abc import Callable, Iterable
+
+import msgspec
+from msgspec import Struct
+
+from smp.domain.errors import SandboxFailed, TooLarge
+from smp.domain.ids import FilePath
+from smp.domain.mutants import Mutant, MutantOutcome, MutantStatus
+from smp.domain.sandboxes import Execution, Limits, Sandbox
+from smp.ports.sandbox_driver import SandboxDriver
+
+RUNNER = "python /opt/smp/mutation_runner.py"
+"""Where a driver binds `smp/sandboxes/inside`."""
+RESULT = "mutation.json"
+MAX_COMMAND_CHARS = 100_000
+"""Linux takes 131,072 bytes in one argument; `sh -c` gets the whole job as one."""
+MAX_ROUNDS = 40
+BUDGET_SHARE = 0.6
+"""Part of a command's time limit after which the runner stops by itself and reports what is left."""
+
+
+class SuiteRun(Struct, frozen=True, kw_only=True):
+    """What running the tests of one file against one target showed.
+
+    Attributes:
+        is_green: Every test passed without a mutant.
+        output: Failures as the test framework words them, when not green.
+        tests: Test ids in the order of the suite. lines: lines of the target that each of them reached.
+        import_lines: Lines that ran while the tests were collected. executable: lines that can run at all.
+        outcomes: One for each mutant, in the mutants' order.
+    """
+
+    is_green: bool
+    passed: int
+    failed: int
+    output: str = ""
+    tests: tuple[str, ...] = ()
+    lines: tuple[tuple[int, ...], ...] = ()
+    import_lines: tuple[int, ...] = ()
+    executable: tuple[int, ...] = ()
+    outcomes: tuple[MutantOutcome, ...] = ()
+
+    def reached(self) -> frozenset[int]:
+        """Executable lines that ran inside any test or at import."""
+        return frozenset(self.import_lines).union(*self.lines) & frozenset(self.executable)
+
+    def coverage_pct(self) -> float | None:
+        """Share of the target's executable lines that ran, in percent; None when there are none."""
+        return 100.0 * len(self.reached()) / len(self.executable) if self.executable else None
+
+
+class _Result(Struct, kw_only=True):
+    state: str
+    passed: int = 0
+    failed: int = 0
+    output: str = ""
+    tests: list[str] = []
+    lines: list[list[int]] = []
+    import_lines: list[int] = []
+    executable: list[int] = []
+    verdicts: list[tuple[int, str, str | None]] = []
+    left: list[int] = []
+
+
+class MutationTester:
+    """Runs jobs in boxes; keeps no state of its own, safe from any thread."""
+
+    def __init__(self, driver: SandboxDriver) -> None:
+        self._driver = driver
+
+    def run(
+        self,
+        box: Sandbox,
+        target: FilePath,
+        source: bytes,
+        test_file: FilePath,
+        mutants: tuple[Mutant, ...],
+        *,
+        limits: Limits,
+        heartbeat: Callable[[], None] | None = None,
+    ) -> SuiteRun:
+        """Run the tests of `test_file` once clean, then against each mutant of `target`.
+
+        Args:
+            source: The target's bytes in the box; a target that differs from them is refused.
+            mutants: Their `index` must be unique. None at all gives the clean run alone.
+
+        Raises:
+            SandboxFailed: The runner left no result; the message carries the end of its output.
+            TooLarge: Not finished after `MAX_ROUNDS` commands; verify fewer lines.
+        """
+        waiting = {mutant.index: mutant for mutant in mutants}
+        verdicts: dict[int, tuple[str, str | None]] = {}
+        first: _Result | None = None
+        for _ in range(MAX_ROUNDS):
+            job, batch = _pack(target, source, test_file, waiting.values(), limits)
+            result = self._execute(box, job, limits, heartbeat)
+            first = first or result
+            if result.state != "clean":
+                return SuiteRun(is_green=False, passed=result.passed, failed=result.failed, output=result.output)
+            verdicts |= {index: (status, test) for index, status, test in result.verdicts}
+            waiting = {index: mutant for index, mutant in waiting.items() if index in result.left or index not in batch}
+            if not waiting:
+                return _suite_run(first, mutants, verdicts)
+        raise TooLarge(
+            f"{len(waiting)} of {len(mutants)} mutants of {target!r} have no verdict after {MAX_ROUNDS} runs; "
+            "verify fewer lines, raise [sandbox] timeout_ms, or make the tests faster",
+            mutants=len(mutants),
+            left=len(waiting),
+        )
+
+    def _execute(self, box: Sandbox, job: str, limits: Limits, heartbeat: Callable[[], None] | None) -> _Result:
+        command = f"{RUNNER} <<'SMP_JOB'\n{job}\nSMP_JOB\n"
+        execution = self._driver.execute(box, command, limits=limits, heartbeat=heartbeat, trace=False)
+        body = execution.outputs.get(RESULT)
+        if body is None:
+            raise SandboxFailed(_why_nothing(execution))
+        result = msgspec.json.decode(body, type=_Result)
+        if result.state == "changed":
+            raise SandboxFailed("the target changed in the box while it was verified; verify again")
+        return result
+
+
+def _pack(
+    target: FilePath, source: bytes, test_file: FilePath, mutants: Iterable[Mutant], limits: Limits
+) -> tuple[str, frozenset[int]]:
+    """A job and the indices in it: as many mutants as fit into one command, at least one."""
+    rows = [[m.index, m.line, m.start_byte, m.end_byte, m.mutated] for m in mutants]
+    while True:
+        job = {
+            "target": target,
+            "tests": [test_file],
+            "sha256": hashlib.sha256(source).hexdigest(),
+            "budget_seconds": limits.timeout_ms / 1000 * BUDGET_SHARE,
+            "mutants": rows,
+        }
+        packed = base64.b64encode(zlib.compress(msgspec.json.encode(job), 9)).decode("ascii")
+        if len(packed) <= MAX_COMMAND_CHARS or len(rows) <= 1:
+            return packed, frozenset(int(str(row[0])) for row in rows)
+        rows = rows[: len(rows) // 2]
+
+
+def _why_nothing(execution: Execution) -> str:
+    text = (execution.stderr or execution.stdout)[-2000:]
+    if execution.timed_out:
+        return "the tests did not end within the box's time limit; raise [sandbox] timeout_ms or make them faster"
+    if "No module named 'pytest'" in text:
+        return "pytest is not installed in the box; add it to [sandbox] requirements in smp.toml"
+    if execution.memory_killed:
+        return "the tests used more memory than the box has; raise [sandbox] memory_mb"
+    return f"the mutation runner left no result (exit code {execution.exit_code}): {text.strip()}"
+
+
+def _suite_run(result: _Result, mutants: tuple[Mutant, ...], verdicts: dict[int, tuple[str, str | None]]) -> SuiteRun:
+    by_line: dict[int, str] = {}
+    for test, lines in zip(result.tests, result.lines, strict=True):
+        for line in lines:
+            by_line.setdefault(line, test)
+    fallback = result.tests[0] if result.tests else None
+    outcomes: list[MutantOutcome] = []
+    for mutant in mutants:
+        status, killer = verdicts[mutant.index]
+        blamed = by_line.get(mutant.line, fallback) if status == MutantStatus.SURVIVED else killer
+        outcomes.append(MutantOutcome(mutant=mutant, status=MutantStatus(status), test=blamed))
+    return SuiteRun(
+        is_green=True,
+        passed=result.passed,
+        failed=result.failed,
+        tests=tuple(result.tests),
+        lines=tuple(tuple(lines) for lines in result.lines),
+        import_lines=tuple(result.import_lines),
+        executable=tuple(result.executable),
+        outcomes=tuple(outcomes),
+    )
