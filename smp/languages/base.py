@@ -81,6 +81,8 @@ class Transfer(Struct, frozen=True, kw_only=True):
             elements), `pairs:N` (a container of (index, element) pairs), `zip`, `mapped` (a container of what calling argument 0
             returns), `instance:<dotted>`, `receiver`, `receiver_element`, `receiver_container`, `receiver_items`, `partial`,
             `attribute` (getattr), `module` (import by constant name), `awaited_all` (container of awaited arguments),
+            `identity` (a decorator that gives its argument back), `receiver_item` (by key), `receiver_pair`, `list_of:<dotted>`,
+            `awaited:N`, `dict`, `chain`,
             `class_of` (the class of argument 0), `instance_of` (an instance of the class given), `call` (what calling argument 0 returns), empty.
         stores: Argument positions whose value becomes an element of the receiver.
         spreads: Argument positions whose elements become elements of the receiver.
@@ -116,6 +118,7 @@ class Tables(Struct, frozen=True, kw_only=True):
         members: External class → names it has, where known: a look-up may step over it for others.
         plain_types: External types (`builtins.str` …) whose attributes never lead back into the project.
         property_decorators: Dotted names of decorators that make a getter (for those not recognised syntactically).
+        test_hooks: Names of methods that run with every test of their class.
     """
 
     constructors: tuple[str, ...] = ()
@@ -133,6 +136,7 @@ class Tables(Struct, frozen=True, kw_only=True):
     members: Mapping[str, frozenset[str]] = {}
     plain_types: frozenset[str] = frozenset()
     property_decorators: frozenset[str] = frozenset()
+    test_hooks: tuple[str, ...] = ()
 
 
 class Language(abc.ABC):

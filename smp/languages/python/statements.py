@@ -484,9 +484,9 @@ class StatementWalk(ExpressionWalk):
                 self.b.op(Op.STORE_ITEM, base, constant, value)
         elif kind in _TARGET_LISTS:
             self.unpack(target, value)
-        elif kind in ("parenthesized_expression", "as_pattern_target") and target.named_child_count == 1:
-            self.assign(target.named_children[0], value)
-        elif kind in ("list_splat_pattern", "list_splat") and target.named_child_count:
+        elif (kind in ("parenthesized_expression", "as_pattern_target") and target.named_child_count == 1) or (
+            kind in ("list_splat_pattern", "list_splat") and target.named_child_count
+        ):
             self.assign(target.named_children[0], value)
         else:
             self.visit_children(target)

@@ -85,6 +85,7 @@ def _transfers() -> dict[str, Transfer]:
         "functools.partialmethod": Transfer(result="partial"),
         "functools.reduce": Transfer(result="call", calls=0, with_elements=1),
         "functools.wraps": Transfer(result="identity"),
+        "builtins.identity": Transfer(result="arg:0"),
         "functools.update_wrapper": Transfer(result="arg:0"),
         "functools.lru_cache": Transfer(result="arg:0"),
         "functools.cache": Transfer(result="arg:0"),
@@ -161,9 +162,33 @@ def _transfers() -> dict[str, Transfer]:
 
 
 _OBJECT_METHODS = frozenset(
-    "__init__ __new__ __repr__ __str__ __eq__ __ne__ __hash__ __getattribute__ __setattr__ __delattr__ __class__ __doc__ "
-    "__dict__ __module__ __format__ __reduce__ __reduce_ex__ __sizeof__ __dir__ __init_subclass__ __subclasshook__ "
-    "__lt__ __le__ __gt__ __ge__".split()
+    [
+        "__init__",
+        "__new__",
+        "__repr__",
+        "__str__",
+        "__eq__",
+        "__ne__",
+        "__hash__",
+        "__getattribute__",
+        "__setattr__",
+        "__delattr__",
+        "__class__",
+        "__doc__",
+        "__dict__",
+        "__module__",
+        "__format__",
+        "__reduce__",
+        "__reduce_ex__",
+        "__sizeof__",
+        "__dir__",
+        "__init_subclass__",
+        "__subclasshook__",
+        "__lt__",
+        "__le__",
+        "__gt__",
+        "__ge__",
+    ]
 )
 
 
@@ -175,7 +200,7 @@ def _members() -> dict[str, frozenset[str]]:
         if isinstance(value, type):
             found[f"builtins.{name}"] = frozenset(dir(value)) - _OBJECT_METHODS
     found["threading.Thread"] = frozenset(
-        "start run join name ident is_alive daemon isDaemon setDaemon getName".split()
+        ["start", "run", "join", "name", "ident", "is_alive", "daemon", "isDaemon", "setDaemon", "getName"]
     )
     found["enum.Enum"] = found["enum.IntEnum"] = found["enum.StrEnum"] = frozenset({"name", "value"})
     found["enum.Flag"] = found["enum.IntFlag"] = frozenset({"name", "value"})
@@ -257,6 +282,19 @@ TABLES = Tables(
     plain_types=frozenset(
         f"builtins.{name}"
         for name in ("str", "bytes", "int", "float", "bool", "complex", "list", "dict", "set", "tuple")
+    ),
+    test_hooks=(
+        "setUp",
+        "tearDown",
+        "setUpClass",
+        "tearDownClass",
+        "setUpTestData",
+        "asyncSetUp",
+        "asyncTearDown",
+        "setup_method",
+        "teardown_method",
+        "setup_class",
+        "teardown_class",
     ),
     property_decorators=frozenset({"builtins.property", "functools.cached_property", "abc.abstractproperty"}),
 )

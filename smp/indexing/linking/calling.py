@@ -1,0 +1,490 @@
+"""Calls: from each callee value to parameters and results."""
+
+from __future__ import annotations
+
+import abc
+
+from smp.domain.source import NOTHING, ArgKind, ClassFlag, FunctionFlag, Op
+from smp.indexing.linking.flow import UnitState, element_key, field_key, op_key, param_key, return_key
+from smp.indexing.linking.solver import Solver
+from smp.indexing.linking.values import (
+    BOUND,
+    CLASS,
+    CONT,
+    EXT,
+    FUNC,
+    GEN,
+    INST,
+    PARTIAL,
+    UNKNOWN,
+    XBOUND,
+    XINST,
+    ClassRef,
+    FuncRef,
+    Value,
+)
+
+Argument = tuple[int, str, int]
+"""(ArgKind, keyword, node in the calling file)."""
+MAX_PARTIAL = 4
+_FUNCTIONS = frozenset({FUNC, BOUND, CLASS, PARTIAL})
+
+
+class Calling(Solver, abc.ABC):
+    """What a call does."""
+
+    ARGUMENT: int
+    STAR_ARGUMENT: int
+    MAP_ARGUMENT: int
+    TRANSFER: int
+    CALL: int
+    ITER: int
+
+    @abc.abstractmethod
+    def iterate(self, state: UnitState, value: Value, result: int) -> None:
+        """Elements of a value."""
+
+    def call_arguments(self, state: UnitState, op: tuple[int, ...]) -> tuple[Argument, ...]:
+        """Arguments of a CALL op; those that can hold nothing are kept for their position, without a node."""
+        ops, names = state.unit.summary.ops, state.unit.summary.names
+        found = []
+        for position in range(2, len(op), 3):
+            at = op[position + 2]
+            node = NOTHING if at == NOTHING or ops[at][0] == Op.CONST else at
+            name = names[op[position + 1]] if op[position + 1] != NOTHING else ""
+            found.append((op[position], name, node))
+        return tuple(found)
+
+    def on_call(self, state: UnitState, value: Value, at: int, arguments: tuple[Argument, ...], result: int) -> None:
+        """A callee value reaches a call."""
+        kind = value.kind
+        if kind == FUNC:
+            assert isinstance(value.ref, FuncRef)
+            self.call_function(state, value.ref, None, arguments, result)
+        elif kind == BOUND:
+            assert isinstance(value.ref, FuncRef)
+            self.call_function(state, value.ref, value.recv, arguments, result)
+        elif kind == CLASS:
+            self.construct(state, value, arguments, result)
+        elif kind in (EXT, XBOUND):
+            self.call_external(state, value, at, arguments, result)
+        elif kind == INST:
+            if self.tables.call_method:
+                self.call_method(state, value, self.tables.call_method, arguments, result)
+        elif kind == PARTIAL:
+            self._call_partial(state, value, at, arguments, result)
+        elif kind == UNKNOWN:
+            state.add(result, value)
+
+    def call_method(
+        self, state: UnitState, value: Value, name: str, arguments: tuple[Argument, ...], result: int
+    ) -> bool:
+        """Calls a method of an instance, if the project has it; says whether it has."""
+        assert isinstance(value.ref, ClassRef)
+        found = self.lookup.find(value.ref, name)
+        if found.doubtful or found.owner is None:
+            return False
+        for ref in found.functions:
+            self.call_function(state, ref, value, arguments, result)
+        return bool(found.functions)
+
+    def call_function(
+        self, state: UnitState, ref: FuncRef, recv: Value | None, arguments: tuple[Argument, ...], result: int
+    ) -> None:
+        """Binds arguments to parameters and gives the result."""
+        decl = ref.decl
+        shift = 1 if recv is not None and decl.flags & FunctionFlag.RECEIVER_PARAM else 0
+        bound = self.bind(state, ref, shift, arguments)
+        if decl.yields:
+            state.add(result, self.intern.generator(ref))
+            return
+        if ref.rest or decl.annotation != NOTHING:
+            state.link(self.node(state, return_key(ref)), result)
+        symbolic = ref.symbolic
+        if not symbolic and decl.annotation == NOTHING:
+            return
+        if decl.annotation != NOTHING and self.types.says_self(self.program.units[ref.unit], decl.annotation):
+            new = decl.flags & FunctionFlag.CLASS_METHOD
+            symbolic = (*symbolic, ("new" if new else "receiver", 0))
+        for what, position in symbolic:
+            if what == "param":
+                node = bound.get(position, NOTHING)
+                if node != NOTHING:
+                    state.link(node, result)
+                elif decl.params[position].default != NOTHING and position not in bound:
+                    state.link(self.node(state, op_key(ref.unit, decl.params[position].default)), result)
+            elif recv is not None:
+                self._symbolic_receiver(state, recv, what, result)
+            elif (
+                arguments
+                and decl.flags & FunctionFlag.RECEIVER_PARAM
+                and arguments[0][2] != NOTHING
+                and what == "receiver"
+            ):
+                state.link(arguments[0][2], result)
+
+    def _symbolic_receiver(self, state: UnitState, recv: Value, what: str, result: int) -> None:
+        if what == "receiver":
+            state.add(result, recv)
+        elif recv.kind == CLASS and isinstance(recv.ref, ClassRef):
+            state.add(result, self.intern.inst(recv.ref, below=recv.below))
+        elif recv.kind == INST and isinstance(recv.ref, ClassRef):
+            self.call_method(state, recv, self.tables.call_method or "", (), result)
+
+    def bind(self, state: UnitState, ref: FuncRef, shift: int, arguments: tuple[Argument, ...]) -> dict[int, int]:
+        """Lets arguments flow into parameters; gives parameter position → argument node."""
+        params = ref.decl.params
+        plain = [at for at, p in enumerate(params) if p.kind in ("positional", "positional_only")]
+        rest = next((at for at, p in enumerate(params) if p.kind == "var_positional"), NOTHING)
+        named = next((at for at, p in enumerate(params) if p.kind == "var_keyword"), NOTHING)
+        bound: dict[int, int] = {}
+        place = shift
+        surplus = 0
+        for kind, name, node in arguments:
+            if kind == ArgKind.POSITIONAL:
+                if place < len(plain):
+                    bound[plain[place]] = node
+                    self._into_param(state, ref, plain[place], node)
+                    place += 1
+                elif rest != NOTHING:
+                    self._into_element(state, ref, rest, f"#{surplus}", node)
+                    surplus += 1
+            elif kind == ArgKind.KEYWORD:
+                at = next((i for i, p in enumerate(params) if p.name == name and i not in (rest, named)), NOTHING)
+                if at != NOTHING:
+                    bound[at] = node
+                    self._into_param(state, ref, at, node)
+                elif named != NOTHING:
+                    self._into_element(state, ref, named, f"={name}", node)
+            elif kind == ArgKind.STAR and node != NOTHING:
+                self.watch(state, node, self.STAR_ARGUMENT, ref, tuple(plain[place:]), rest)
+                place = len(plain)
+            elif kind == ArgKind.DOUBLE_STAR and node != NOTHING:
+                self.watch(state, node, self.MAP_ARGUMENT, ref, named)
+        return bound
+
+    def param_read(self, ref: FuncRef, position: int) -> bool:
+        """Whether a function reads a parameter as a value that may be something."""
+        return (ref.index, position) in self.states[ref.unit].params
+
+    def _into_param(self, state: UnitState, ref: FuncRef, position: int, node: int) -> None:
+        if node == NOTHING or not self.param_read(ref, position):
+            return
+        target = self.node(state, param_key(ref, position))
+        param = ref.decl.params[position]
+        if param.annotation != NOTHING and self.types.instances(self.program.units[ref.unit], param.annotation):
+            # What is declared stops instances (they are at most what is declared), not functions.
+            self.watch(state, node, self.ARGUMENT, target)
+        else:
+            state.link(node, target)
+
+    def on_argument(self, state: UnitState, value: Value, target: int) -> None:
+        if value.kind in _FUNCTIONS:
+            state.add(target, value)
+
+    def _rest_container(self, ref: FuncRef, position: int) -> Value | None:
+        owner = self.states[ref.unit]
+        at = owner.params.get((ref.index, position))
+        if at is None:
+            return None
+        kind = "builtins.tuple" if ref.decl.params[position].kind == "var_positional" else "builtins.dict"
+        return self.intern.container(kind, ref.unit, at, owner.unit.path)
+
+    def _into_element(self, state: UnitState, ref: FuncRef, position: int, which: str, node: int) -> None:
+        container = self._rest_container(ref, position)
+        if container is not None and node != NOTHING:
+            for key in (which, "all"):
+                state.link(node, self.node(state, element_key(container, key)))
+
+    def on_star_argument(self, state: UnitState, value: Value, ref: FuncRef, open_: tuple[int, ...], rest: int) -> None:
+        """`f(*value)`: elements to the open positions, what is over to `*args`."""
+        if value.kind == CONT:
+            loose = self.node(state, element_key(value, "*"))
+            for index, position in enumerate(open_):
+                if self.param_read(ref, position):
+                    self._into_param(state, ref, position, self.node(state, element_key(value, f"#{index}")))
+                    self._into_param(state, ref, position, loose)
+            container = self._rest_container(ref, rest) if rest != NOTHING else None
+            if container is not None and container is not value:
+                for index in range(len(open_), len(open_) + 8):
+                    source = self.node(state, element_key(value, f"#{index}"))
+                    for key in (f"#{index - len(open_)}", "all"):
+                        state.link(source, self.node(state, element_key(container, key)))
+                for key in ("*", "all"):
+                    state.link(loose, self.node(state, element_key(container, key)))
+            return
+        inner = state.new_node()
+        self.iterate(state, value, inner)
+        for position in open_:
+            self._into_param(state, ref, position, inner)
+
+    def on_map_argument(self, state: UnitState, value: Value, ref: FuncRef, named: int) -> None:
+        """`f(**value)`: constant keys to parameters of that name, the rest to `**kwargs`."""
+        if value.kind != CONT:
+            return
+        loose = self.node(state, element_key(value, "*"))
+        for position, param in enumerate(ref.decl.params):
+            if not param.kind.startswith("var") and self.param_read(ref, position):
+                self._into_param(state, ref, position, self.node(state, element_key(value, f"={param.name}")))
+                self._into_param(state, ref, position, loose)
+        container = self._rest_container(ref, named) if named != NOTHING else None
+        if container is not None and container is not value:
+            source = self.node(state, element_key(value, "all"))
+            for key in ("*", "all"):
+                state.link(source, self.node(state, element_key(container, key)))
+
+    # Classes ---------------------------------------------------------------------------------------------------------
+
+    def metaclasses(self, value: Value) -> list[ClassRef]:
+        """Metaclasses of the project that a class has."""
+        found: list[ClassRef] = []
+        ref = value.ref
+        if isinstance(ref, ClassRef):
+            for entry in ref.mro:
+                if isinstance(entry, ClassRef) and entry.decl.metaclass != NOTHING:
+                    resolved = self.program.resolve(self.program.units[entry.unit], entry.decl.metaclass)
+                    for meta in sorted(resolved.labels, key=lambda v: v.key):
+                        if isinstance(meta.ref, ClassRef) and meta.ref not in found:
+                            found.append(meta.ref)
+        return found
+
+    def construct(self, state: UnitState, value: Value, arguments: tuple[Argument, ...], result: int) -> None:
+        """`C(...)`: an instance, and what its constructors do with the arguments."""
+        ref = value.ref
+        assert isinstance(ref, ClassRef)
+        instance = self.intern.inst(ref, below=value.below)
+        state.add(result, instance)
+        constructors = self.lookup.constructors(ref)
+        sink = NOTHING
+        for func in constructors:
+            if sink == NOTHING:
+                sink = state.new_node()
+            self.call_function(
+                state, func, value if func.decl.flags & FunctionFlag.CLASS_METHOD else instance, arguments, sink
+            )
+        if not constructors and ref.decl.flags & ClassFlag.DATA:
+            self._fill_fields(state, ref, arguments)
+
+    def _fill_fields(self, state: UnitState, ref: ClassRef, arguments: tuple[Argument, ...]) -> None:
+        """A class made of its fields: arguments become fields, in the order of the bases' fields, then its own."""
+        fields: list[tuple[ClassRef, str]] = []
+        for entry in reversed(ref.mro):
+            if isinstance(entry, ClassRef):
+                fields += [(entry, name) for name, _ in entry.decl.annotations if name not in {n for _, n in fields}]
+        place = 0
+        for kind, name, node in arguments:
+            if kind == ArgKind.POSITIONAL and place < len(fields):
+                target: tuple[ClassRef, str] | None = fields[place]
+                place += 1
+            else:
+                target = (
+                    next((field for field in fields if field[1] == name), None) if kind == ArgKind.KEYWORD else None
+                )
+            if target is not None and node != NOTHING:
+                state.link(node, self.node(state, field_key(*target)))
+
+    # Partial and external ----------------------------------------------------------------------------------------------
+
+    def _call_partial(
+        self, state: UnitState, value: Value, at: int, arguments: tuple[Argument, ...], result: int
+    ) -> None:
+        depth, inner = 0, value
+        prefix: tuple[Argument, ...] = ()
+        while inner.kind == PARTIAL and inner.recv is not None:
+            depth += 1
+            if depth > MAX_PARTIAL:
+                state.add(result, self.intern.unknown)
+                return
+            unit, op = inner.site
+            first = True
+            given: list[Argument] = []
+            for kind, name, node in self.call_arguments(self.states[unit], self.program.units[unit].summary.ops[op]):
+                if first and kind == ArgKind.POSITIONAL:
+                    first = False
+                    continue
+                given.append((kind, name, NOTHING if node == NOTHING else self.node(state, op_key(unit, node))))
+            prefix = (*given, *prefix)
+            inner = inner.recv
+        self.on_call(state, inner, at, (*prefix, *arguments), result)
+
+    def call_external(
+        self, state: UnitState, value: Value, at: int, arguments: tuple[Argument, ...], result: int
+    ) -> None:
+        """A call of something outside the project, by what the language's table knows of it."""
+        transfer = self.tables.transfers.get(value.name)
+        if transfer is None:
+            state.add(result, self.intern.xinst(self.called_name(value.name)))
+            return
+        positional = [node for kind, _, node in arguments if kind == ArgKind.POSITIONAL]
+        recv = value.recv
+        if recv is not None and recv.kind == CONT:
+            for which in ("*", "all"):
+                for position in transfer.stores:
+                    if position < len(positional) and positional[position] != NOTHING:
+                        state.link(positional[position], self.node(state, element_key(recv, which)))
+                for position in transfer.spreads:
+                    if position < len(positional) and positional[position] != NOTHING:
+                        self.watch(
+                            state,
+                            positional[position],
+                            self.TRANSFER,
+                            "element",
+                            self.node(state, element_key(recv, which)),
+                        )
+        self.apply(state, transfer.result, value, at, arguments, positional, result)
+
+    def called_name(self, dotted: str) -> str:
+        """The type of what an external callable returns: the class itself, or a name for the unknown result."""
+        last = dotted.rpartition(".")[2]
+        if last[:1].isupper():
+            return dotted
+        return f"{dotted}()" if dotted.count("()") < 2 and len(dotted) < 80 else "object()"
+
+    def apply(
+        self,
+        state: UnitState,
+        rule: str,
+        value: Value,
+        at: int,
+        arguments: tuple[Argument, ...],
+        positional: list[int],
+        result: int,
+    ) -> None:
+        """The result of a well-known external function (`smp.languages.base.Transfer`)."""
+        what, _, detail = rule.partition(":")
+        recv = value.recv
+        first = positional[0] if positional else NOTHING
+        if what == "instance":
+            state.add(result, self.intern.xinst(detail))
+        elif what == "list_of":
+            state.add(result, self.intern.xinst("builtins.list", ((self.intern.xinst(detail),),)))
+        elif what == "partial":
+            if first != NOTHING:
+                self.watch(state, first, self.TRANSFER, "partial", result, at)
+        elif what == "identity":
+            state.add(result, self.intern.ext("builtins.identity"))
+        elif what in ("arg", "element", "awaited") and detail.isdigit():
+            node = positional[int(detail)] if int(detail) < len(positional) else NOTHING
+            if node != NOTHING:
+                self.watch(state, node, self.TRANSFER, what, result)
+        elif what in ("container", "pairs", "dict", "chain", "zip", "awaited_all", "mapped"):
+            self._new_container(state, what, detail, at, arguments, positional, result)
+        elif what in ("class_of", "instance_of", "call"):
+            if first != NOTHING:
+                self.watch(state, first, self.TRANSFER, what, result)
+        elif what.startswith("receiver") and recv is not None:
+            self._from_receiver(state, what, recv, at, arguments, result)
+
+    def _new_container(
+        self,
+        state: UnitState,
+        what: str,
+        detail: str,
+        at: int,
+        arguments: tuple[Argument, ...],
+        positional: list[int],
+        result: int,
+    ) -> None:
+        kind = "builtins.dict" if what == "dict" else "builtins.list"
+        made = self.intern.container(kind, state.index, at, state.unit.path)
+        state.add(result, made)
+        targets = [self.node(state, element_key(made, which)) for which in ("*", "all")]
+        chosen = [positional[int(detail)]] if detail.isdigit() and int(detail) < len(positional) else positional
+        if what == "mapped":
+            self._mapped(state, positional, targets)
+            return
+        if what == "dict":
+            for kind_, name, node in arguments:
+                if kind_ == ArgKind.KEYWORD and node != NOTHING:
+                    for key in (f"={name}", "all"):
+                        state.link(node, self.node(state, element_key(made, key)))
+        for node in chosen:
+            if node == NOTHING:
+                continue
+            if what == "awaited_all":
+                for target in targets:
+                    state.link(node, target)
+                continue
+            if what in ("pairs", "zip"):
+                self._paired(state, what, node, positional.index(node), made, at, targets)
+                continue
+            for target in targets:
+                self.watch(state, node, self.TRANSFER, "element", target)
+
+    def _paired(
+        self, state: UnitState, what: str, node: int, position: int, made: Value, at: int, targets: list[int]
+    ) -> None:
+        """`enumerate` and `zip`: elements are tuples whose N-th entry comes from the N-th argument."""
+        pair = self.intern.container("builtins.tuple", state.index, at, state.unit.path)
+        for target in targets:
+            state.add(target, pair)
+        which = "#1" if what == "pairs" else f"#{position}"
+        for key in (which, "all"):
+            self.watch(state, node, self.TRANSFER, "element", self.node(state, element_key(pair, key)))
+
+    def _mapped(self, state: UnitState, positional: list[int], targets: list[int]) -> None:
+        if len(positional) < 2 or positional[0] == NOTHING:
+            return
+        arguments = []
+        for node in positional[1:]:
+            inner = state.new_node()
+            if node != NOTHING:
+                self.watch(state, node, self.ITER, inner)
+            arguments.append((int(ArgKind.POSITIONAL), "", inner))
+        for target in targets:
+            self.watch(state, positional[0], self.CALL, -1, tuple(arguments), target)
+
+    def _from_receiver(
+        self, state: UnitState, what: str, recv: Value, at: int, arguments: tuple[Argument, ...], result: int
+    ) -> None:
+        if what == "receiver":
+            state.add(result, recv)
+        elif recv.kind == CONT:
+            everything = self.node(state, element_key(recv, "all"))
+            if what in ("receiver_element", "receiver_item"):
+                state.link(everything, result)
+                if what == "receiver_item" and len(arguments) > 1 and arguments[1][2] != NOTHING:
+                    state.link(arguments[1][2], result)
+            elif what in ("receiver_container", "receiver_items", "receiver_pair"):
+                made = self.intern.container("builtins.tuple", state.index, at, state.unit.path)
+                keys = ("#1", "all") if what != "receiver_container" else ("*", "all")
+                for key in keys:
+                    state.link(everything, self.node(state, element_key(made, key)))
+                if what == "receiver_items":
+                    outer = self.intern.container("builtins.list", state.index, at, state.unit.path)
+                    for key in ("*", "all"):
+                        state.add(self.node(state, element_key(outer, key)), made)
+                    made = outer
+                state.add(result, made)
+        elif recv.kind == XINST:
+            found = self.types.item(recv)
+            if what in ("receiver_element", "receiver_item"):
+                for value in found:
+                    state.add(result, value)
+            elif found:
+                wrapped = found if what == "receiver_container" else (self.intern.xinst("builtins.tuple", ((), found)),)
+                kind = "builtins.list" if what != "receiver_pair" else "builtins.tuple"
+                state.add(result, self.intern.xinst(kind, (wrapped,)))
+        elif recv.kind == GEN and what == "receiver_element":
+            self.iterate(state, recv, result)
+
+    def on_transfer(self, state: UnitState, value: Value, what: str, result: int, at: int = NOTHING) -> None:
+        """A value reaches an argument of a well-known external function."""
+        if what == "arg":
+            state.add(result, value)
+        elif what == "element":
+            self.iterate(state, value, result)
+        elif what == "awaited":
+            for found in self.types.awaited(value):
+                state.add(result, found)
+        elif what == "partial":
+            if value.kind in (FUNC, BOUND, CLASS, PARTIAL):
+                state.add(result, self.intern.partial(value, state.index, at, state.unit.path))
+        elif what == "class_of":
+            if value.kind == INST and isinstance(value.ref, ClassRef):
+                state.add(result, self.intern.cls(value.ref, below=value.below))
+        elif what == "instance_of":
+            if value.kind == CLASS and isinstance(value.ref, ClassRef):
+                state.add(result, self.intern.inst(value.ref, below=True))
+        elif what == "call":
+            self.on_call(state, value, at, (), result)

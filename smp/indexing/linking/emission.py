@@ -1,0 +1,436 @@
+"""Stratum 3: call sites and their values → edges, unresolved calls, uses. Reads the finished flow, adds nothing to it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from smp.domain.graph import Edge, EdgeKind, Resolution, UnresolvedReason
+from smp.domain.ids import FilePath, NodeId
+from smp.domain.source import NOTHING, FunctionFlag, Op, Site, SiteKind
+from smp.indexing.linking.candidates import Candidates
+from smp.indexing.linking.flow import UnitState
+from smp.indexing.linking.program import Program, Unit, stronger
+from smp.indexing.linking.rules import Rules
+from smp.indexing.linking.values import (
+    BOUND,
+    CLASS,
+    CONT,
+    EXT,
+    FUNC,
+    GEN,
+    INST,
+    MODULE,
+    PARTIAL,
+    SUPER,
+    UNKNOWN,
+    XBOUND,
+    XINST,
+    ClassRef,
+    FuncRef,
+    Value,
+    by_key,
+)
+
+MAX_FLOW_TARGETS = 4
+"""More targets of a call by flow than this are candidates (design/linking.md section 2)."""
+MAX_CANDIDATES = 10
+MAX_TEXT = 200
+
+
+class Target(NamedTuple):
+    """A node that a call reaches, and how it was found."""
+
+    node_id: str
+    label: Resolution
+    via: str = ""
+
+
+class Draft:
+    """An edge that is being gathered from several sites."""
+
+    __slots__ = ("candidates", "import_source", "label", "lines", "via")
+
+    def __init__(self) -> None:
+        self.lines: set[int] = set()
+        self.label: Resolution | None = None
+        self.via = ""
+        self.import_source: FilePath | None = None
+        self.candidates: set[str] = set()
+
+
+class Emission:
+    """Edges of one file."""
+
+    def __init__(self, program: Program, flow: Rules, candidates: Candidates, unit: Unit, state: UnitState) -> None:
+        self.program = program
+        self.flow = flow
+        self.lookup = flow.lookup
+        self.candidates = candidates
+        self.unit = unit
+        self.state = state
+        self.names = unit.summary.names
+        self.ops = unit.summary.ops
+        self.definitions = unit.summary.definitions
+        self.drafts: dict[tuple[str, str, str], Draft] = {}
+        self.unresolved: dict[tuple[str, str, str], Draft] = {}
+
+    def run(self) -> None:
+        """Handles every site."""
+        interesting = self.flow.property_names
+        for site in self.unit.summary.sites:
+            kind = site.kind
+            if kind == SiteKind.CALL:
+                self.call(site)
+            elif kind == SiteKind.GET:
+                if self.names[self.ops[site.op][2]] in interesting:
+                    self.accessed(
+                        site, self.ops[site.op][1], self.names[self.ops[site.op][2]], FunctionFlag.PROPERTY, "__get__"
+                    )
+            elif kind == SiteKind.USE:
+                self.use(site, EdgeKind.USES)
+            elif kind == SiteKind.PROTOCOL:
+                self.protocol(site)
+            elif kind == SiteKind.OPERATOR:
+                self.operator(site)
+            elif kind == SiteKind.REFERENCE:
+                self.use(site, EdgeKind.REFERENCES)
+            elif kind == SiteKind.DECORATOR:
+                self.decorator(site)
+            elif kind == SiteKind.SET:
+                if self.names[site.names[0]] in interesting:
+                    self.accessed(site, site.op, self.names[site.names[0]], FunctionFlag.SETTER, "__set__")
+            elif kind == SiteKind.DELETE and self.names[site.names[0]] in interesting:
+                self.accessed(site, site.op, self.names[site.names[0]], FunctionFlag.DELETER, "__delete__")
+
+    # Gathering -------------------------------------------------------------------------------------------------------
+
+    def edge(
+        self, kind: EdgeKind, owner: int, target: str, line: int, label: Resolution | None = None, via: str = ""
+    ) -> Draft:
+        """The draft of an edge, with this line in it."""
+        key = (kind.value, self.definitions[owner], target)
+        draft = self.drafts.get(key)
+        if draft is None:
+            draft = self.drafts[key] = Draft()
+        draft.lines.add(line)
+        if label is not None:
+            best = label if draft.label is None else stronger(draft.label, label)
+            if best is not draft.label:
+                draft.label = best
+                draft.via = via
+        return draft
+
+    def unsettled(self, site: Site, reason: UnresolvedReason, name: str, candidates: tuple[str, ...] = ()) -> None:
+        """A call that stays unresolved."""
+        shown = (name or "?")[:MAX_TEXT]
+        key = (self.definitions[site.owner], shown, reason.value)
+        draft = self.unresolved.get(key)
+        if draft is None:
+            draft = self.unresolved[key] = Draft()
+        draft.lines.add(site.line)
+        draft.candidates.update(candidates)
+
+    # Calls -----------------------------------------------------------------------------------------------------------
+
+    def call(self, site: Site) -> None:
+        callee = self.ops[site.op][1]
+        text = self.names[site.text] if site.text != NOTHING else ""
+        held = self.best(self.state.values(callee)) if callee != NOTHING else []
+        resolved = self.program.resolve(self.unit, callee)
+        targets: list[Target] = []
+        extra: set[str] = set()
+        external: set[str] = set()
+        known = False
+        for value in held:
+            known = self.targets(value, resolved.labels.get(value), targets, extra, external) or known
+        direct = [t for t in targets if t.label is not Resolution.FLOW]
+        by_flow = sorted({t.node_id for t in targets if t.label is Resolution.FLOW} - {t.node_id for t in direct})
+        if len(by_flow) > MAX_FLOW_TARGETS:
+            targets = direct
+            if not direct:
+                self.unsettled(site, UnresolvedReason.AMBIGUOUS, text, tuple(by_flow[:MAX_CANDIDATES]))
+                return
+            extra.update(by_flow[:MAX_CANDIDATES])
+        source = self.program.import_source(self.unit, callee)
+        reached = {target.node_id for target in targets}
+        for target in targets:
+            draft = self.edge(EdgeKind.CALLS_STATIC, site.owner, target.node_id, site.line, target.label, target.via)
+            draft.import_source = draft.import_source or source
+            draft.candidates |= extra - reached
+        for dotted in external:
+            self.unsettled(site, UnresolvedReason.EXTERNAL, dotted or text)
+        if not targets and not external and not known:
+            self.unresolved_call(site, callee, text, missing=resolved.missing, below=extra)
+
+    def best(self, values: set[Value]) -> list[Value]:
+        """Values in order, without assumptions that better evidence makes idle: construction over declaration."""
+        exact = [v.ref for v in values if v.kind == INST and not v.below and isinstance(v.ref, ClassRef)]
+        strong = any(v.kind == INST and not v.weak for v in values)
+        kept = []
+        for value in values:
+            if value.kind == INST and isinstance(value.ref, ClassRef):
+                if value.weak and strong:
+                    continue
+                if value.below and any(self.program.is_below(ref, value.ref) for ref in exact):
+                    continue
+            kept.append(value)
+        return sorted(kept, key=by_key)
+
+    def targets(
+        self,
+        value: Value,
+        static: Resolution | None,
+        targets: list[Target],
+        extra: set[str],
+        external: set[str],
+    ) -> bool:
+        """Nodes that calling a value reaches; says whether the value is one that is understood."""
+        kind = value.kind
+        if kind == FUNC:
+            assert isinstance(value.ref, FuncRef)
+            if value.ref.node_id is not None:
+                targets.append(Target(value.ref.node_id, self.label_of(value.ref, static)))
+            return True
+        if kind == BOUND:
+            assert isinstance(value.ref, FuncRef)
+            assert value.recv is not None
+            self.bound_target(value.ref, value.recv, targets, extra)
+            return True
+        if kind == CLASS:
+            assert isinstance(value.ref, ClassRef)
+            targets.append(
+                Target(
+                    value.ref.node_id, static or Resolution.RECEIVER_TYPE if value.below else static or Resolution.FLOW
+                )
+            )
+            for func in self.lookup.constructors(value.ref):
+                if func.node_id is not None:
+                    targets.append(Target(func.node_id, Resolution.CONSTRUCTOR))
+            for meta in self.flow.metaclasses(value):
+                found = self.lookup.find(meta, self.flow.tables.call_method or "?")
+                targets += [
+                    Target(f.node_id, Resolution.PROTOCOL) for f in found.functions if f.node_id and not found.doubtful
+                ]
+            return True
+        if kind == INST:
+            assert isinstance(value.ref, ClassRef)
+            found = self.lookup.find(value.ref, self.flow.tables.call_method or "?")
+            if found.owner is not None and not found.doubtful:
+                targets += [Target(f.node_id, Resolution.PROTOCOL) for f in found.functions if f.node_id]
+                return bool(found.functions)
+            return False
+        if kind == PARTIAL:
+            assert value.recv is not None
+            inner: list[Target] = []
+            known = self.targets(value.recv, None, inner, extra, external)
+            targets += [Target(t.node_id, Resolution.FLOW, "partial") for t in inner]
+            return known
+        if kind in (EXT, XBOUND):
+            external.add(value.name)
+            return True
+        if kind == XINST and value.name not in ("object()",):
+            external.add(f"{value.name}.__call__")
+            return True
+        return kind == CONT or kind == GEN
+
+    def label_of(self, ref: FuncRef, static: Resolution | None) -> Resolution:
+        """How a plain function was found."""
+        if static is not None:
+            return static
+        if ref.cls is not None:
+            return Resolution.RECEIVER_TYPE
+        return Resolution.FLOW
+
+    def bound_target(self, ref: FuncRef, recv: Value, targets: list[Target], extra: set[str]) -> None:
+        """A method with its receiver; overrides below the receiver's class are further candidates."""
+        owner = self.flow.class_of(recv)
+        label = Resolution.RECEIVER_TYPE if ref.cls is owner else Resolution.HIERARCHY
+        if ref.cls is None:
+            label = Resolution.FLOW
+        if ref.node_id is None:
+            return
+        targets.append(Target(ref.node_id, label))
+        if recv.below and owner is not None:
+            for lower in self.lookup.overrides(owner, ref.decl.name):
+                if lower.node_id is not None and lower.node_id != ref.node_id:
+                    extra.add(lower.node_id)
+
+    def unresolved_call(self, site: Site, callee: int, text: str, *, missing: bool, below: set[str]) -> None:
+        """No target: says why, and what may be meant."""
+        op = self.ops[callee] if callee != NOTHING else (0,)
+        name = text
+        if below:
+            self.unsettled(site, UnresolvedReason.AMBIGUOUS, name, tuple(sorted(below)[:MAX_CANDIDATES]))
+            return
+        if op[0] == Op.UNBOUND or (op[0] == Op.IMPORT and missing):
+            last = self.names[op[1]] if op[0] == Op.UNBOUND else self.unit.summary.imports[op[1]].name
+            found = self.candidates.by_name(last)
+            reason = UnresolvedReason.AMBIGUOUS if len(found) > 1 else UnresolvedReason.NOT_IN_IMPORTS
+            self.unsettled(site, reason, name, found)
+            return
+        if op[0] == Op.ATTR:
+            attribute = self.names[op[2]]
+            receivers = [v for v in self.state.values(op[1]) if v.kind != UNKNOWN]
+            if receivers and all(v.kind == MODULE for v in receivers):
+                self.unsettled(site, UnresolvedReason.NOT_IN_IMPORTS, name)
+                return
+            lower = self._below(receivers, attribute)
+            if lower:
+                self.unsettled(site, UnresolvedReason.AMBIGUOUS, name, lower)
+                return
+            arguments = self.ops[site.op]
+            found = self.candidates.methods(self.unit, attribute, len(arguments[2:]) // 3)
+            self.unsettled(site, UnresolvedReason.DYNAMIC, name, found)
+            return
+        self.unsettled(site, UnresolvedReason.DYNAMIC, name)
+
+    def _below(self, receivers: list[Value], name: str) -> tuple[str, ...]:
+        """Methods that only classes below the receiver's (or behind an unknown base) have."""
+        found: set[str] = set()
+        for value in receivers:
+            ref = self.flow.class_of(value)
+            if ref is None or value.kind not in (INST, CLASS, SUPER):
+                continue
+            own = self.lookup.find(ref, name)
+            found |= {f.node_id for f in own.functions if f.node_id is not None}
+            if value.below:
+                found |= {f.node_id for f in self.lookup.overrides(ref, name) if f.node_id is not None}
+        return tuple(sorted(found)[:MAX_CANDIDATES])
+
+    def decorator(self, site: Site) -> None:
+        """A bare decorator: a call of the project's function, if it is one."""
+        callee = self.ops[site.op][1]
+        resolved = self.program.resolve(self.unit, callee)
+        targets: list[Target] = []
+        for value in self.best(self.state.values(callee)):
+            self.targets(value, resolved.labels.get(value), targets, set(), set())
+        if len(targets) <= MAX_FLOW_TARGETS:
+            for target in targets:
+                self.edge(EdgeKind.CALLS_STATIC, site.owner, target.node_id, site.line, target.label, target.via)
+
+    # Properties and protocols -----------------------------------------------------------------------------------------
+
+    def accessed(self, site: Site, holder: int, name: str, flag: FunctionFlag, dunder: str) -> None:
+        """An attribute that is code: a call of the getter, setter or deleter."""
+        values = [v for v in self.best(self.state.values(holder)) if v.kind == INST and isinstance(v.ref, ClassRef)]
+        hit: dict[str, Resolution] = {}
+        extra: set[str] = set()
+        for value in values:
+            assert isinstance(value.ref, ClassRef)
+            found = self.lookup.find(value.ref, name)
+            if found.doubtful:
+                continue
+            for ref in found.functions:
+                if ref.decl.flags & flag and ref.node_id is not None:
+                    hit[ref.node_id] = Resolution.PROPERTY
+            if hit and value.below:
+                lower = self.lookup.overrides(value.ref, name)
+                extra |= {f.node_id for f in lower if f.decl.flags & flag and f.node_id is not None}
+            for unit, leaf in found.others:
+                self._descriptor(unit, leaf, dunder, hit)
+        if len(hit) <= MAX_FLOW_TARGETS:
+            for node_id, label in sorted(hit.items()):
+                self.edge(EdgeKind.CALLS_STATIC, site.owner, node_id, site.line, label).candidates |= extra - set(hit)
+
+    def _descriptor(self, unit: int, leaf: int, dunder: str, hit: dict[str, Resolution]) -> None:
+        for inner in self.flow.states[unit].values(leaf):
+            if inner.kind == INST and isinstance(inner.ref, ClassRef):
+                found = self.lookup.find(inner.ref, dunder)
+                if not found.doubtful:
+                    hit.update({f.node_id: Resolution.PROPERTY for f in found.functions if f.node_id is not None})
+
+    def protocol(self, site: Site) -> None:
+        """Methods that syntax runs; silent where the receiver or the method is not the project's."""
+        held = self.state.vals[site.op]
+        if not held:
+            return
+        for value in self.best(held):
+            if value.kind == INST and isinstance(value.ref, ClassRef):
+                for name in site.names:
+                    self.dunder(site, value, self.names[name])
+
+    def dunder(self, site: Site, value: Value, name: str) -> bool:
+        """Calls a protocol method of an instance, if the project has it."""
+        assert isinstance(value.ref, ClassRef)
+        found = self.lookup.find(value.ref, name)
+        if found.doubtful or found.owner is None:
+            return False
+        for ref in found.functions:
+            if ref.node_id is not None:
+                draft = self.edge(EdgeKind.CALLS_STATIC, site.owner, ref.node_id, site.line, Resolution.PROTOCOL)
+                if value.below:
+                    lower = self.lookup.overrides(value.ref, name)
+                    draft.candidates |= {f.node_id for f in lower if f.node_id is not None}
+        return bool(found.functions)
+
+    def operator(self, site: Site) -> None:
+        """The left operand's method if it has one, else the right operand's reflected one."""
+        names = [self.names[name] for name in site.names]
+        left, right = self.state.values(site.op), self.state.values(site.other)
+        done = False
+        for value in self.best(left):
+            if value.kind == INST:
+                done = any(self.dunder(site, value, name) for name in names[:-1]) or done
+        if not done:
+            for value in self.best(right):
+                if value.kind == INST:
+                    self.dunder(site, value, names[-1])
+
+    # Uses ------------------------------------------------------------------------------------------------------------
+
+    def use(self, site: Site, kind: EdgeKind) -> None:
+        """A function or class that is handed on, or named in a type."""
+        op = self.ops[site.op]
+        resolved = self.program.resolve(self.unit, site.op)
+        for value in resolved.labels:
+            node_id = value.ref.node_id if value.kind in (FUNC, CLASS) and value.ref is not None else None
+            if node_id is not None:
+                self.edge(kind, site.owner, node_id, site.line, None)
+        if op[0] == Op.ATTR and kind is EdgeKind.USES:
+            for value in self.best(self.state.values(site.op)):
+                if value.kind == BOUND and value.ref is not None and value.ref.node_id is not None:
+                    self.edge(kind, site.owner, value.ref.node_id, site.line, None)
+        elif op[0] in (Op.VAR, Op.IMPORT):
+            variable = self.variable(site.op)
+            if variable is not None:
+                self.edge(EdgeKind.REFERENCES, site.owner, variable, site.line, None)
+
+    def variable(self, at: int) -> str | None:
+        """The Variable node that a name means."""
+        op = self.ops[at]
+        if op[0] == Op.VAR:
+            definition = self.unit.summary.variables[op[1]].definition
+            return self.definitions[definition] if definition != NOTHING else None
+        return self.candidates.imported_variable(self.unit, op[1])
+
+    # Result ----------------------------------------------------------------------------------------------------------
+
+    def edges(self) -> list[Edge]:
+        """All edges of the sites."""
+        made = [
+            Edge(
+                kind=EdgeKind(kind),
+                source=NodeId(source),
+                target=NodeId(target),
+                line=min(draft.lines),
+                lines=tuple(sorted(draft.lines)),
+                resolution=draft.label,
+                via=draft.via or None,
+                import_source=draft.import_source,
+                candidates=tuple(NodeId(c) for c in sorted(draft.candidates - {target})[:MAX_CANDIDATES]),
+            )
+            for (kind, source, target), draft in self.drafts.items()
+        ]
+        made += [
+            Edge(
+                kind=EdgeKind.CALLS_UNRESOLVED,
+                source=NodeId(source),
+                line=min(draft.lines),
+                lines=tuple(sorted(draft.lines)),
+                to_name=name,
+                reason=UnresolvedReason(reason),
+                candidates=tuple(NodeId(c) for c in sorted(draft.candidates)[:MAX_CANDIDATES]),
+            )
+            for (source, name, reason), draft in self.unresolved.items()
+        ]
+        return made

@@ -1,0 +1,124 @@
+"""Stratum 2: the flow of values, by levels.
+
+The unit of work is a file. Within a level each file runs to its local fixpoint; what crosses a border goes through
+*shared keys* (returns, parameters, fields, elements, exported ops) whose contents are exchanged between levels only. All
+rules are monotone, so a file's state after a level is a function of its summary, the hierarchy and what the keys held
+before: no order of files, calls or hash seeds can show. Bounds are applied at the exchange, to whole sets.
+"""
+
+from __future__ import annotations
+
+from smp.domain.source import Op
+from smp.indexing.linking.program import Unit
+from smp.indexing.linking.values import ClassRef, FuncRef, Value
+
+Key = tuple[str, int, object, object]
+"""(tag, index of the owning unit, subject, detail). Tags: `o` op; `r`, `y` returns and yields of a function; `p` parameter;
+`f` field of a class, function or module; `e` element of a container."""
+
+Watch = tuple[int, tuple[object, ...]]
+"""(rule number, its operands): fires for each new value of a node."""
+
+
+class UnitState:
+    """The flow of one file: nodes are its ops, then the keys it touches."""
+
+    __slots__ = ("changed", "index", "keys", "node_key", "params", "pending", "queue", "succ", "unit", "vals", "watch")
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.index = unit.index
+        size = len(unit.summary.ops)
+        self.vals: list[set[Value] | None] = [None] * size
+        self.succ: list[list[int] | None] = [None] * size
+        self.watch: list[list[Watch] | None] = [None] * size
+        self.queue: list[int] = []
+        self.pending: dict[int, list[Value]] = {}
+        self.keys: dict[Key, int] = {}
+        self.node_key: dict[int, Key] = {}
+        self.changed: set[int] = set()
+        self.params: dict[tuple[int, int], int] = {
+            (op[1], op[2]): at for at, op in enumerate(unit.summary.ops) if op[0] == Op.PARAM
+        }
+
+    def new_node(self) -> int:
+        """A node that is no op."""
+        self.vals.append(None)
+        self.succ.append(None)
+        self.watch.append(None)
+        return len(self.vals) - 1
+
+    def add(self, node: int, value: Value) -> None:
+        """Puts a value into a node."""
+        held = self.vals[node]
+        if held is None:
+            self.vals[node] = {value}
+        elif value in held:
+            return
+        else:
+            held.add(value)
+        waiting = self.pending.get(node)
+        if waiting is None:
+            self.pending[node] = [value]
+            self.queue.append(node)
+        else:
+            waiting.append(value)
+        if node in self.node_key:
+            self.changed.add(node)
+
+    def link(self, source: int, target: int) -> None:
+        """From now on the target holds what the source holds."""
+        if source == target:
+            return
+        succ = self.succ[source]
+        if succ is None:
+            self.succ[source] = [target]
+        elif target in succ:
+            return
+        else:
+            succ.append(target)
+        held = self.vals[source]
+        if held:
+            for value in tuple(held):
+                self.add(target, value)
+
+    def values(self, node: int) -> set[Value]:
+        """What a node holds."""
+        if node < 0:
+            return set()
+        return self.vals[node] or set()
+
+
+def op_key(unit: int, op: int) -> Key:
+    """Key of an op."""
+    return ("o", unit, op, None)
+
+
+def return_key(ref: FuncRef) -> Key:
+    """Key of a function's returns."""
+    return ("r", ref.unit, ref, None)
+
+
+def yield_key(ref: FuncRef) -> Key:
+    """Key of a generator's yields."""
+    return ("y", ref.unit, ref, None)
+
+
+def param_key(ref: FuncRef, position: int) -> Key:
+    """Key of a parameter."""
+    return ("p", ref.unit, ref, position)
+
+
+def field_key(owner: ClassRef | FuncRef, name: str) -> Key:
+    """Key of a field."""
+    return ("f", owner.unit, owner, name)
+
+
+def module_field_key(unit: int, name: str) -> Key:
+    """Key of a name that other files write into a module."""
+    return ("f", unit, "module", name)
+
+
+def element_key(container: Value, which: str) -> Key:
+    """Key of an element: `#N` by index, `=K` by constant key, `*` stored at no known place, `all`."""
+    return ("e", container.site[0], container, which)

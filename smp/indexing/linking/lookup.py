@@ -1,0 +1,127 @@
+"""Attributes: one look-up for all receivers (design/linking.md section 2)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from smp.domain.source import FunctionFlag
+from smp.indexing.linking.program import Program
+from smp.indexing.linking.values import CLASS, FUNC, ClassRef, FuncRef
+
+
+class Found(NamedTuple):
+    """What a class offers under a name.
+
+    Attributes:
+        owner: Class whose body has it; None when it is not in the project.
+        functions: Methods that may be meant: all branches; of overloads the implementation; getters, setters by flag.
+        others: (unit, op) of what else the name may hold.
+        external: Dotted name, when an external base has it or may have it.
+        doubtful: An external base of unknown content comes first in the resolution order.
+    """
+
+    owner: ClassRef | None = None
+    functions: tuple[FuncRef, ...] = ()
+    others: tuple[tuple[int, int], ...] = ()
+    external: str = ""
+    doubtful: bool = False
+    classes: tuple[ClassRef, ...] = ()
+
+
+class Lookup:
+    """Attribute look-up in the frozen hierarchy."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._memo: dict[tuple[ClassRef, str, ClassRef | None], Found] = {}
+        self._own: dict[tuple[ClassRef, str], Found] = {}
+
+    def find(self, ref: ClassRef, name: str, after: ClassRef | None = None) -> Found:
+        """The first class of the resolution order that has the name; after: begin behind this class (super)."""
+        key = (ref, name, after)
+        known = self._memo.get(key)
+        if known is None:
+            known = self._memo[key] = self._find(ref, name, after)
+        return known
+
+    def _find(self, ref: ClassRef, name: str, after: ClassRef | None) -> Found:
+        tables = self.program.tables
+        mro = ref.mro
+        if after is not None:
+            if after not in mro:
+                return Found()
+            mro = mro[mro.index(after) + 1 :]
+        external = ""
+        opaque = False
+        for entry in mro:
+            if isinstance(entry, ClassRef):
+                own = self.own(entry, name)
+                if own is not None:
+                    return own._replace(doubtful=opaque)
+                continue
+            if entry in tables.ignored_bases:
+                continue
+            known = tables.members.get(entry)
+            if known is not None:
+                if name in known:
+                    return Found(external=f"{entry}.{name}")
+                continue
+            opaque = True
+            external = external or (f"{entry}.{name}" if entry else "")
+        return Found(external=external, doubtful=opaque)
+
+    def own(self, ref: ClassRef, name: str) -> Found | None:
+        """What the class's own body has under a name."""
+        key = (ref, name)
+        known = self._own.get(key)
+        if known is None:
+            ops = ref.members.get(name)
+            if ops is None:
+                return None
+            known = self._own[key] = self._members(ref, ops)
+        return known
+
+    def _members(self, ref: ClassRef, ops: tuple[int, ...]) -> Found:
+        unit = self.program.units[ref.unit]
+        functions: list[FuncRef] = []
+        classes: list[ClassRef] = []
+        others: list[tuple[int, int]] = []
+        for at in ops:
+            resolved = self.program.resolve(unit, at)
+            for value in sorted(resolved.labels, key=lambda v: v.key):
+                if value.kind == FUNC and isinstance(value.ref, FuncRef):
+                    functions.append(value.ref)
+                elif value.kind == CLASS and isinstance(value.ref, ClassRef):
+                    classes.append(value.ref)
+            others += resolved.leaves
+        real = [f for f in functions if not f.decl.flags & FunctionFlag.OVERLOAD]
+        return Found(
+            owner=ref, functions=tuple(real or functions), others=tuple(dict.fromkeys(others)), classes=tuple(classes)
+        )
+
+    def overrides(self, ref: ClassRef, name: str) -> tuple[FuncRef, ...]:
+        """Methods of that name in classes below."""
+        found: list[FuncRef] = []
+        for lower in ref.below:
+            own = self.own(lower, name)
+            if own is not None:
+                found += own.functions
+        return tuple(found)
+
+    def declared_type(self, ref: ClassRef, name: str) -> tuple[int, int] | None:
+        """(unit, type op) of a field that a class of the resolution order declares."""
+        for entry in ref.mro:
+            if isinstance(entry, ClassRef):
+                for field, at in entry.decl.annotations:
+                    if field == name:
+                        return entry.unit, at
+        return None
+
+    def constructors(self, ref: ClassRef) -> list[FuncRef]:
+        """Functions of the project that run when the class is called."""
+        found: list[FuncRef] = []
+        for name in self.program.tables.constructors:
+            entry = self.find(ref, name)
+            if entry.owner is not None and not entry.doubtful:
+                found += entry.functions
+        return found

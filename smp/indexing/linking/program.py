@@ -1,0 +1,467 @@
+"""Strata 0 and 1: the files of one language family as one program; what names mean, and the class hierarchy.
+
+`resolve` follows names through imports, re-exports, stars and modules to the ops that define them. What is a function,
+class or module by the text alone comes back as values with the label of how it was found; what must be computed comes
+back as *leaves*, ops of some file whose values the flow knows.
+
+An answer that was found inside an import cycle is not remembered: it depends on where the question began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from smp.domain.graph import Resolution
+from smp.domain.ids import FilePath
+from smp.domain.source import NOTHING, FileSummary, Function, Op
+from smp.indexing.linking.values import CLASS, EXT, MODULE, ClassRef, FuncRef, Interner, Value
+from smp.languages.base import Module, Resolver, Tables
+
+MAX_CHAIN = 32
+"""Longest chain of re-exports that is followed."""
+
+_STRENGTH = {resolution: at for at, resolution in enumerate(Resolution)}
+
+
+def stronger(first: Resolution, second: Resolution) -> Resolution:
+    """The stronger of two labels."""
+    return first if _STRENGTH[first] <= _STRENGTH[second] else second
+
+
+def weaker(first: Resolution, second: Resolution) -> Resolution:
+    """The weaker of two labels."""
+    return second if _STRENGTH[first] <= _STRENGTH[second] else first
+
+
+class Unit:
+    """One file of the program."""
+
+    __slots__ = ("classes", "exports", "functions", "index", "path", "stores", "summary")
+
+    def __init__(self, index: int, path: FilePath, summary: FileSummary) -> None:
+        self.index = index
+        self.path = path
+        self.summary = summary
+        self.functions: list[FuncRef] = []
+        self.classes: list[ClassRef] = []
+        self.exports: dict[str, int] = dict(summary.exports.names)
+        self.stores: dict[int, list[int]] = {}
+        for op in summary.ops:
+            if op[0] == Op.STORE:
+                self.stores.setdefault(op[1], []).append(op[2])
+
+
+class Resolved(NamedTuple):
+    """labels: values known from the text. leaves: (unit, op) whose flow values belong to it too. missing: a name that
+    an import asks for and nothing provides. unknown: a module that answers to any name."""
+
+    labels: dict[Value, Resolution]
+    leaves: tuple[tuple[int, int], ...] = ()
+    missing: bool = False
+    unknown: bool = False
+
+
+_EMPTY = Resolved({})
+
+
+class Program:
+    """All files of one family."""
+
+    def __init__(self, files: Mapping[FilePath, FileSummary], resolver: Resolver, tables: Tables) -> None:
+        self.resolver = resolver
+        self.tables = tables
+        self.values = Interner()
+        self.units: list[Unit] = []
+        self.by_path: dict[str, Unit] = {}
+        for path in sorted(files):
+            unit = Unit(len(self.units), path, files[path])
+            self.units.append(unit)
+            self.by_path[path] = unit
+            self._make_refs(unit)
+        self._memo: dict[tuple[int, int], Resolved] = {}
+        self._export_memo: dict[tuple[str, str], Resolved] = {}
+        self._module_memo: dict[tuple[int, int], Module] = {}
+        self._active: set[object] = set()
+        self._cut = False
+        self._build_hierarchy()
+
+    def _make_refs(self, unit: Unit) -> None:
+        definitions = unit.summary.definitions
+        for index, cls in enumerate(unit.summary.classes):
+            node_id = definitions[cls.definition] if cls.definition != NOTHING else ""
+            ref = ClassRef(unit.index, index, cls, f"{unit.path}#{node_id}~{index}", node_id)
+            members: dict[str, tuple[int, ...]] = {}
+            for name, op in (*cls.members, *cls.static_members):
+                members[name] = (*members.get(name, ()), op)
+            ref.members = members
+            unit.classes.append(ref)
+        for index, function in enumerate(unit.summary.functions):
+            named = function.definition != NOTHING
+            node_id = definitions[function.definition] if named else None
+            ref_key = f"{unit.path}#{node_id or 'lambda'}~{index}"
+            func = FuncRef(unit.index, index, function, ref_key, node_id)
+            if function.cls != NOTHING:
+                func.cls = unit.classes[function.cls]
+            self._split_returns(unit, func)
+            unit.functions.append(func)
+
+    def _split_returns(self, unit: Unit, func: FuncRef) -> None:
+        """Tells returns that are the function's own parameters or receiver from others."""
+        symbolic: set[tuple[str, int]] = set()
+        rest: list[int] = []
+        ops, index, params = unit.summary.ops, func.index, func.decl.params
+        stack = list(reversed(func.decl.returns))
+        seen: set[int] = set()
+        while stack:
+            at = stack.pop()
+            if at in seen or at == NOTHING:
+                continue
+            seen.add(at)
+            op = ops[at]
+            code = op[0]
+            if code == Op.PHI:
+                stack.extend(op[1:])
+            elif code == Op.PARAM and op[1] == index and not params[op[2]].kind.startswith("var"):
+                symbolic.add(("param", op[2]))
+            elif code == Op.RECEIVER and op[1] == index:
+                symbolic.add(("receiver", 0))
+            elif code in (Op.CALL, Op.NEW) and op[1] != NOTHING and ops[op[1]] == (int(Op.RECEIVER), index):
+                symbolic.add(("new", 0))
+            else:
+                rest.append(at)
+        func.symbolic = tuple(sorted(symbolic))
+        func.rest = tuple(rest)
+
+    # Modules ---------------------------------------------------------------------------------------------------------
+
+    def import_module(self, unit: Unit, index: int) -> Module:
+        """The module that an import names (not the name taken from it)."""
+        key = (unit.index, index)
+        known = self._module_memo.get(key)
+        if known is None:
+            known = self._module_memo[key] = self.resolver.module(unit.path, unit.summary.imports[index])
+        return known
+
+    def module_value(self, module: Module) -> Value | None:
+        """The value that a module is; None for a missing one."""
+        if module.kind == "file":
+            return self.values.module(module.path)
+        if module.kind == "namespace":
+            return self.values.module(module.path, namespace=True)
+        if module.kind == "external":
+            return self.values.ext(module.dotted)
+        return None
+
+    # Names -----------------------------------------------------------------------------------------------------------
+
+    def resolve(self, unit: Unit, at: int) -> Resolved:
+        """What an op means by the text of the program alone."""
+        if at == NOTHING:
+            return _EMPTY
+        key = (unit.index, at)
+        known = self._memo.get(key)
+        if known is not None:
+            return known
+        if key in self._active or len(self._active) > MAX_CHAIN * 4:
+            self._cut = True
+            return _EMPTY
+        outer_cut, self._cut = self._cut, False
+        self._active.add(key)
+        try:
+            result = self._resolve(unit, at)
+        finally:
+            self._active.discard(key)
+        if not self._cut or not self._active:
+            self._memo[key] = result
+        self._cut = self._cut or outer_cut
+        if not self._active:
+            self._cut = False
+        return result
+
+    def _resolve(self, unit: Unit, at: int) -> Resolved:
+        op = unit.summary.ops[at]
+        code = op[0]
+        if code == Op.FUNC:
+            return Resolved({self.values.func(unit.functions[op[1]]): Resolution.LEXICAL})
+        if code == Op.CLASS:
+            return Resolved({self.values.cls(unit.classes[op[1]]): Resolution.LEXICAL})
+        if code == Op.DECORATED:
+            inner = self.resolve(unit, op[1])
+            return Resolved(dict.fromkeys(inner.labels, Resolution.DECORATED), ((unit.index, op[2]),))
+        if code == Op.VAR:
+            return self._union(unit, unit.stores.get(op[1], ()))
+        if code == Op.PHI:
+            return self._union(unit, op[1:])
+        if code == Op.IMPORT:
+            return self.resolve_import(unit, op[1])
+        if code == Op.UNBOUND:
+            return self._unbound(unit, unit.summary.names[op[1]])
+        if code == Op.GLOBAL:
+            return self.export(unit.path, unit.summary.names[op[1]])
+        if code == Op.ATTR:
+            return self._attribute(unit, at, op)
+        if code == Op.ALIAS_TYPE:
+            return self.resolve(unit, op[1])
+        return Resolved({}, ((unit.index, at),))
+
+    def _union(self, unit: Unit, ops: tuple[int, ...] | list[int]) -> Resolved:
+        labels: dict[Value, Resolution] = {}
+        leaves: list[tuple[int, int]] = []
+        missing = unknown = False
+        for at in ops:
+            part = self.resolve(unit, at)
+            for value, label in part.labels.items():
+                labels[value] = stronger(labels.get(value, label), label)
+            leaves += part.leaves
+            missing = missing or part.missing
+            unknown = unknown or part.unknown
+        return Resolved(labels, tuple(dict.fromkeys(leaves)), missing, unknown)
+
+    def _attribute(self, unit: Unit, at: int, op: tuple[int, ...]) -> Resolved:
+        base = self.resolve(unit, op[1])
+        name = unit.summary.names[op[2]]
+        labels: dict[Value, Resolution] = {}
+        leaves: list[tuple[int, int]] = []
+        missing = unknown = False
+        static = True
+        for value, label in base.labels.items():
+            if value.kind == MODULE:
+                part = self.module_attribute(value, name)
+                for found, _ in part.labels.items():
+                    decorated = part.labels[found] is Resolution.DECORATED
+                    new = Resolution.DECORATED if decorated else Resolution.IMPORT
+                    labels[found] = stronger(labels.get(found, new), new)
+                leaves += part.leaves
+                missing = missing or part.missing
+                unknown = unknown or part.unknown
+            elif value.kind == EXT:
+                labels[self.values.ext(f"{value.name}.{name}")] = label
+            elif value.kind == CLASS and isinstance(value.ref, ClassRef):
+                static = False
+                # A class in a class is found by its text; methods need the hierarchy.
+                for member in value.ref.members.get(name, ()):
+                    inner = self.resolve(self.units[value.ref.unit], member)
+                    for found in inner.labels:
+                        if found.kind == CLASS:
+                            labels[found] = label
+            else:
+                static = False
+        if base.leaves or not static:
+            leaves.append((unit.index, at))
+        return Resolved(labels, tuple(dict.fromkeys(leaves)), missing, unknown)
+
+    def module_attribute(self, module: Value, name: str) -> Resolved:
+        """A name read from a module: what it exports, else a submodule."""
+        if not module.below:
+            found = self.export(module.name, name)
+            if found.labels or found.leaves or found.unknown:
+                return found
+        kind = "namespace" if module.below else "file"
+        inner = self.resolver.submodule(Module(kind=kind, path=FilePath(module.name)), name)
+        value = self.module_value(inner) if inner is not None else None
+        return Resolved({value: Resolution.IMPORT}) if value is not None else Resolved({}, missing=True)
+
+    def resolve_import(self, unit: Unit, index: int) -> Resolved:
+        """What an import binds."""
+        declaration = unit.summary.imports[index]
+        if declaration.binds_root:
+            value = self.module_value(self.resolver.root(unit.path, declaration))
+            return Resolved({value: Resolution.IMPORT}) if value is not None else Resolved({}, missing=True)
+        module = self.import_module(unit, index)
+        value = self.module_value(module)
+        if value is None:
+            return Resolved({}, missing=True)
+        if not declaration.name:
+            return Resolved({value: Resolution.IMPORT})
+        if value.kind == EXT:
+            dotted = f"{value.name}.{declaration.name}"
+            return Resolved({self.values.ext(dotted): Resolution.IMPORT})
+        found = self.module_attribute(value, declaration.name)
+        labels = {v: label if label is Resolution.DECORATED else Resolution.IMPORT for v, label in found.labels.items()}
+        return Resolved(labels, found.leaves, found.missing, found.unknown)
+
+    def export(self, path: str, name: str) -> Resolved:
+        """What a file offers under a name."""
+        key = (path, name)
+        known = self._export_memo.get(key)
+        if known is not None:
+            return known
+        unit = self.by_path.get(path)
+        if unit is None or key in self._active:
+            self._cut = self._cut or unit is not None
+            return _EMPTY
+        outer_cut, self._cut = self._cut, False
+        self._active.add(key)
+        try:
+            at = unit.exports.get(name)
+            if at is not None:
+                result = self.resolve(unit, at)
+            else:
+                result = self._starred(unit, name, passed_on=True)
+                if not result.labels and not result.leaves and unit.summary.exports.dynamic:
+                    result = Resolved({}, unknown=True)
+        finally:
+            self._active.discard(key)
+        if not self._cut or not self._active:
+            self._export_memo[key] = result
+        self._cut = self._cut or outer_cut
+        if not self._active:
+            self._cut = False
+        return result
+
+    def _starred(self, unit: Unit, name: str, *, passed_on: bool) -> Resolved:
+        """A name that comes in by `import *`; the last statement that brings it wins."""
+        for index in reversed(unit.summary.exports.stars):
+            module = self.import_module(unit, index)
+            if module.kind != "file":
+                continue
+            source = self.by_path.get(module.path)
+            if source is None:
+                continue
+            listed = source.summary.exports.listed
+            if (name not in listed) if listed is not None else name.startswith("_"):
+                continue
+            found = self.export(module.path, name)
+            if found.labels or found.leaves:
+                labels = {
+                    v: label if label is Resolution.DECORATED else Resolution.IMPORT
+                    for v, label in found.labels.items()
+                }
+                return Resolved(labels, found.leaves)
+            if listed is not None:
+                found = self.module_attribute(self.values.module(module.path), name)
+                if found.labels:
+                    return found
+        return _EMPTY
+
+    def _unbound(self, unit: Unit, name: str) -> Resolved:
+        if unit.summary.exports.stars:
+            found = self._starred(unit, name, passed_on=False)
+            if found.labels or found.leaves:
+                return found
+        dotted = self.tables.builtins.get(name)
+        if dotted is not None:
+            return Resolved({self.values.ext(dotted): Resolution.LEXICAL})
+        for index in unit.summary.exports.stars:
+            module = self.import_module(unit, index)
+            if module.kind == "external":
+                # It may come from there; nothing in the project can be meant.
+                return Resolved({self.values.ext(f"{module.dotted}.{name}"): Resolution.IMPORT})
+        return Resolved({}, missing=True)
+
+    def import_source(self, unit: Unit, at: int) -> FilePath | None:
+        """The file through which the name at the root of an expression came in."""
+        ops = unit.summary.ops
+        while at != NOTHING:
+            op = ops[at]
+            if op[0] == Op.IMPORT:
+                module = self.import_module(unit, op[1])
+                return module.path if module.kind == "file" else None
+            if op[0] == Op.ATTR:
+                at = op[1]
+            elif op[0] == Op.VAR:
+                stores = unit.stores.get(op[1], [])
+                if len(stores) != 1:
+                    return None
+                at = stores[0]
+            else:
+                return None
+        return None
+
+    # Hierarchy -------------------------------------------------------------------------------------------------------
+
+    def _build_hierarchy(self) -> None:
+        for unit in self.units:
+            for ref in unit.classes:
+                ref.bases = self._bases(unit, ref)
+        done: dict[ClassRef, tuple[ClassRef | str, ...]] = {}
+        for unit in self.units:
+            for ref in unit.classes:
+                ref.mro = linearise(ref, done, frozenset())
+        for unit in self.units:
+            for ref in unit.classes:
+                for ancestor in ref.mro[1:]:
+                    if isinstance(ancestor, ClassRef):
+                        ancestor.below.append(ref)
+
+    def _bases(self, unit: Unit, ref: ClassRef) -> list[ClassRef | str]:
+        found: list[ClassRef | str] = []
+        for at in ref.decl.bases:
+            for base in self.base_values(unit, at):
+                if base not in found and base is not ref:
+                    found.append(base)
+        return found
+
+    def base_values(self, unit: Unit, at: int) -> list[ClassRef | str]:
+        """Classes that a base expression may be; an external one as its dotted name, an unknown one as an empty text."""
+        op = unit.summary.ops[at] if at != NOTHING else (int(Op.CONST), 0, 0)
+        if op[0] in (Op.APPLY, Op.ITEM):
+            return self.base_values(unit, op[1])
+        if op[0] == Op.CALL:
+            return self._called_base(unit, op)
+        resolved = self.resolve(unit, at)
+        found: list[ClassRef | str] = []
+        for value in sorted(resolved.labels, key=lambda v: v.key):
+            if value.kind == CLASS and isinstance(value.ref, ClassRef):
+                found.append(value.ref)
+            elif value.kind == EXT:
+                found.append(value.name)
+        for leaf_unit, leaf in resolved.leaves:
+            leaf_op = self.units[leaf_unit].summary.ops[leaf]
+            if leaf_op[0] in (Op.CALL, Op.APPLY, Op.ITEM) and (leaf_unit, leaf) != (unit.index, at):
+                found += [base for base in self.base_values(self.units[leaf_unit], leaf) if base not in found]
+        return found or [""]
+
+    def _called_base(self, unit: Unit, op: tuple[int, ...]) -> list[ClassRef | str]:
+        """Bases made by a call: a class factory of the standard library is external; `with_metaclass(M, B)` is B."""
+        callee = self.resolve(unit, op[1])
+        names = {value.name for value in callee.labels if value.kind == EXT}
+        found: list[ClassRef | str] = []
+        for name in sorted(names):
+            last = name.rpartition(".")[2]
+            if last == "with_metaclass":
+                for position in range(7, len(op), 3):
+                    found += self.base_values(unit, op[position])
+            else:
+                found.append(f"{name}()")
+        return found or [""]
+
+    def is_below(self, ref: ClassRef, ancestor: ClassRef) -> bool:
+        """Whether a class is another one or derived from it."""
+        return ref is ancestor or ancestor in ref.mro
+
+
+MAX_MRO = 64
+
+
+def linearise(
+    ref: ClassRef, done: dict[ClassRef, tuple[ClassRef | str, ...]], active: frozenset[ClassRef]
+) -> tuple[ClassRef | str, ...]:
+    """C3; where it has no answer (or in a cycle), depth first with later duplicates kept, as old Python did."""
+    known = done.get(ref)
+    if known is not None:
+        return known
+    if ref in active or len(active) > MAX_MRO:
+        return (ref,)
+    inner = active | {ref}
+    parts: list[list[ClassRef | str]] = []
+    for base in ref.bases:
+        parts.append(list(linearise(base, done, inner)) if isinstance(base, ClassRef) else [base])
+    parts.append(list(ref.bases))
+    result: list[ClassRef | str] = [ref]
+    while any(parts):
+        parts = [part for part in parts if part]
+        for part in parts:
+            head = part[0]
+            if not any(head in other[1:] for other in parts):
+                break
+        else:
+            head = parts[0][0]
+        if head not in result:
+            result.append(head)
+        parts = [[entry for entry in part if entry is not head and entry != head] for part in parts]
+    linear = tuple(result[:MAX_MRO])
+    if not active:
+        done[ref] = linear
+    return linear

@@ -1,0 +1,549 @@
+"""What each op does when a value reaches it: attributes, items, iteration, stores, and the start of every file."""
+
+from __future__ import annotations
+
+from smp.domain.source import NOTHING, ClassFlag, FunctionFlag, Op
+from smp.indexing.linking.calling import Calling
+from smp.indexing.linking.flow import UnitState, element_key, field_key, module_field_key, op_key, return_key, yield_key
+from smp.indexing.linking.lookup import Found
+from smp.indexing.linking.values import (
+    BOUND,
+    CLASS,
+    CONT,
+    EXT,
+    FUNC,
+    GEN,
+    INST,
+    MODULE,
+    SUPER,
+    UNKNOWN,
+    XBOUND,
+    XINST,
+    ClassRef,
+    FuncRef,
+    Value,
+)
+
+MAX_INDEX = 16
+"""Constant indexes that are told apart in a container."""
+_MAPPINGS = ("dict", "Dict", "OrderedDict", "defaultdict", "Mapping", "Object")
+
+
+class Rules(Calling):
+    """The rules of the flow; numbers of rules are positions in `rules`."""
+
+    # Start -----------------------------------------------------------------------------------------------------------
+
+    def start(self, state: UnitState) -> None:
+        unit = state.unit
+        names = unit.summary.names
+        for at, op in enumerate(unit.summary.ops):
+            code = op[0]
+            if code == Op.CALL or code == Op.NEW:
+                if op[1] != NOTHING:
+                    self.watch(state, op[1], self.CALL, at, self.call_arguments(state, op), at)
+            elif code == Op.ATTR:
+                self.watch(state, op[1], self.ATTR, names[op[2]], at)
+            elif code == Op.CONST:
+                state.add(at, self.intern.xinst(names[op[1]]))
+            elif code in (Op.VAR, Op.UNBOUND, Op.IMPORT, Op.GLOBAL):
+                self._start_name(state, at, op)
+            elif code == Op.FUNC:
+                state.add(at, self.intern.func(unit.functions[op[1]]))
+            elif code == Op.CLASS:
+                state.add(at, self.intern.cls(unit.classes[op[1]]))
+            elif code == Op.PHI:
+                for part in op[1:]:
+                    state.link(part, at)
+            elif code == Op.DECORATED:
+                state.link(op[1], at)
+                self.watch(state, op[2], self.DECORATOR_RESULT, at)
+            elif code == Op.STORE_ATTR:
+                if op[3] != NOTHING:
+                    self.watch(state, op[1], self.STORE_ATTR, names[op[2]], op[3])
+            else:
+                self._start_rest(state, at, op)
+
+    def _start_name(self, state: UnitState, at: int, op: tuple[int, ...]) -> None:
+        unit = state.unit
+        if op[0] == Op.VAR:
+            for stored in unit.stores.get(op[1], ()):
+                state.link(stored, at)
+            return
+        resolved = self.program.resolve(unit, at)
+        for value in resolved.labels:
+            state.add(at, value)
+        if resolved.unknown:
+            state.add(at, self.intern.unknown)
+        for owner, leaf in resolved.leaves:
+            if (owner, leaf) != (unit.index, at):
+                state.link(self.node(state, op_key(owner, leaf)), at)
+        if op[0] == Op.IMPORT and self.patched:
+            declaration = unit.summary.imports[op[1]]
+            module = self.program.import_module(unit, op[1])
+            target = self.program.by_path.get(module.path)
+            if target is not None and (target.index, declaration.name) in self.patched:
+                state.link(self.node(state, module_field_key(target.index, declaration.name)), at)
+
+    def _start_rest(self, state: UnitState, at: int, op: tuple[int, ...]) -> None:
+        code, unit = op[0], state.unit
+        names = unit.summary.names
+        if code == Op.PARAM:
+            self._start_param(state, at, unit.functions[op[1]], op[2])
+        elif code == Op.RECEIVER:
+            value = self.receiver_value(unit.functions[op[1]])
+            if value is not None:
+                state.add(at, value)
+        elif code == Op.SUPER:
+            ref = unit.functions[op[2]] if op[2] != NOTHING else None
+            recv = self.receiver_value(ref) if ref is not None else None
+            if recv is None:
+                recv = self.intern.inst(unit.classes[op[1]], below=True)
+            state.add(at, self.intern.sup(unit.classes[op[1]], recv))
+        elif code == Op.INSTANCE:
+            for value in self.types.instances(unit, op[1]):
+                state.add(at, value)
+        elif code == Op.ITEM:
+            constant = names[op[2]] if op[2] != NOTHING else ""
+            self.watch(state, op[1], self.ITEM, constant, op[3], at)
+        elif code == Op.SEQ:
+            self._start_sequence(state, at, op)
+        elif code == Op.MAP:
+            self._start_mapping(state, at, op)
+        elif code == Op.ITER:
+            self.watch(state, op[1], self.ITER, at)
+        elif code == Op.ENTER:
+            self.watch(state, op[1], self.ENTER, at)
+        elif code == Op.AWAIT:
+            self.watch(state, op[1], self.AWAIT, at)
+        elif code == Op.UNPACK:
+            self.watch(state, op[1], self.UNPACK, op[2], op[3], at)
+        elif code == Op.NARROW:
+            self._start_narrow(state, at, op)
+        elif code == Op.STORE_ITEM:
+            if op[3] != NOTHING:
+                key = f"={names[op[2]]}" if op[2] != NOTHING else "*"
+                self.watch(state, op[1], self.STORE_ITEM, key, op[3])
+        elif code == Op.BINARY:
+            for side, other in ((op[1], op[2]), (op[2], op[1])):
+                if side != NOTHING:
+                    self.watch(state, side, self.BINARY, names[op[3]], other, at, side == op[1])
+
+    def _start_param(self, state: UnitState, at: int, ref: FuncRef, position: int) -> None:
+        param = ref.decl.params[position]
+        unit = state.unit
+        if param.kind == "var_positional" or param.kind == "var_keyword":
+            kind = "builtins.tuple" if param.kind == "var_positional" else "builtins.dict"
+            container = self.intern.container(kind, state.index, at, unit.path)
+            state.add(at, container)
+            for value in self.types.instances(unit, param.annotation):
+                for which in ("*", "all"):
+                    state.add(self.node(state, element_key(container, which)), value)
+            return
+        for value in self.types.instances(unit, param.annotation):
+            state.add(at, value)
+        if param.default != NOTHING:
+            state.link(param.default, at)
+        if param.injected:
+            for fixture in self.fixtures(unit.path, param.name, ref):
+                kind = yield_key(fixture) if fixture.decl.yields else return_key(fixture)
+                state.link(self.node(state, kind), at)
+
+    def fixtures(self, path: str, name: str, asking: FuncRef | None = None) -> tuple[FuncRef, ...]:
+        """The fixtures that a test of this file gets under a name: the nearest file that provides one decides."""
+        for candidate in self.program.resolver.fixture_files(path):  # type: ignore[arg-type]
+            unit = self.program.by_path.get(candidate)
+            if unit is None:
+                continue
+            found = [unit.functions[index] for own, index in unit.summary.own_fixtures if own == name]
+            # A fixture that asks for its own name means the one further out.
+            found = [ref for ref in found if ref is not asking]
+            if asking is not None and asking.cls is not None:
+                inner = [ref for ref in found if ref.cls in asking.cls.mro]
+                found = inner or [ref for ref in found if ref.cls is None]
+            else:
+                found = [ref for ref in found if ref.cls is None]
+            if found:
+                return tuple(found)
+        return ()
+
+    def _start_sequence(self, state: UnitState, at: int, op: tuple[int, ...]) -> None:
+        container = self.intern.container(state.unit.summary.names[op[1]], state.index, at, state.unit.path)
+        state.add(at, container)
+        place = 0
+        known = True
+        for position in range(2, len(op), 2):
+            mark, element = op[position], op[position + 1]
+            if mark:
+                known = False
+            if not self.worth(state, element):
+                place += 1
+                continue
+            if mark == 1:
+                self.watch(state, element, self.SPREAD, container)
+                continue
+            which = f"#{place}" if known and place < MAX_INDEX else "*"
+            for key in (which, "all"):
+                state.link(element, self.node(state, element_key(container, key)))
+            place += 1
+
+    def _start_mapping(self, state: UnitState, at: int, op: tuple[int, ...]) -> None:
+        names = state.unit.summary.names
+        container = self.intern.container(names[op[1]], state.index, at, state.unit.path)
+        state.add(at, container)
+        for position in range(2, len(op), 2):
+            key, element = op[position], op[position + 1]
+            if not self.worth(state, element):
+                continue
+            if key == -2:
+                self.watch(state, element, self.SPREAD, container)
+                continue
+            for which in (f"={names[key]}" if key != NOTHING else "*", "all"):
+                state.link(element, self.node(state, element_key(container, which)))
+
+    def worth(self, state: UnitState, at: int) -> bool:
+        """Whether an op may hold something that a call could reach."""
+        return at != NOTHING and state.unit.summary.ops[at][0] != Op.CONST
+
+    def _start_narrow(self, state: UnitState, at: int, op: tuple[int, ...]) -> None:
+        types = self.types.instances(state.unit, op[2])
+        if not op[3]:
+            self.watch(state, op[1], self.NARROW_OUT, types, at)
+            return
+        self.watch(state, op[1], self.NARROW_IN, types, at)
+        for value in types:
+            if value.kind == INST and isinstance(value.ref, ClassRef):
+                state.add(at, self.intern.inst(value.ref, below=True, weak=True))
+            else:
+                state.add(at, value)
+
+    # Attributes ------------------------------------------------------------------------------------------------------
+
+    def attribute(self, state: UnitState, value: Value, name: str, result: int) -> None:
+        """`value.name`."""
+        kind = value.kind
+        if kind == INST:
+            self._instance_attribute(state, value, name, result)
+        elif kind == CLASS:
+            self._class_attribute(state, value, name, result)
+        elif kind == MODULE:
+            self._module_attribute(state, value, name, result)
+        elif kind == EXT:
+            state.add(result, self.external(value.name, name))
+        elif kind in (XINST, CONT, GEN):
+            dotted = "builtins.generator" if kind == GEN else value.name
+            state.add(result, self.intern.xbound(self.dotted(dotted, name), value))
+        elif kind == XBOUND:
+            state.add(result, self.external(value.name, name))
+        elif kind == SUPER:
+            assert isinstance(value.ref, ClassRef)
+            assert value.recv is not None
+            found = self.lookup.find(self.class_of(value.recv) or value.ref, name, after=value.ref)
+            self._members(state, found, value.recv, name, result)
+        elif kind == FUNC:
+            if name in self.stored_names and isinstance(value.ref, FuncRef):
+                state.link(self.node(state, field_key(value.ref, name)), result)
+        elif kind == UNKNOWN:
+            state.add(result, value)
+
+    def class_of(self, value: Value) -> ClassRef | None:
+        """The class of an instance, or the class itself."""
+        return value.ref if isinstance(value.ref, ClassRef) else None
+
+    def dotted(self, base: str, name: str) -> str:
+        """A longer external name, kept bounded: attributes of attributes in a loop must come to an end."""
+        return f"{base}.{name}" if base and base.count(".") < 8 else base
+
+    def external(self, base: str, name: str) -> Value:
+        """An external name below another."""
+        return self.intern.ext(self.dotted(base, name))
+
+    def _module_attribute(self, state: UnitState, value: Value, name: str, result: int) -> None:
+        resolved = self.program.module_attribute(value, name)
+        for found in resolved.labels:
+            state.add(result, found)
+        if resolved.unknown:
+            state.add(result, self.intern.unknown)
+        for owner, leaf in resolved.leaves:
+            state.link(self.node(state, op_key(owner, leaf)), result)
+        target = self.program.by_path.get(value.name)
+        if target is not None and (target.index, name) in self.patched:
+            state.link(self.node(state, module_field_key(target.index, name)), result)
+
+    def _instance_attribute(self, state: UnitState, value: Value, name: str, result: int) -> None:
+        ref = value.ref
+        assert isinstance(ref, ClassRef)
+        if name == "__class__":
+            state.add(result, self.intern.cls(ref, below=value.below))
+            return
+        found = self.lookup.find(ref, name)
+        declared = self.lookup.declared_type(ref, name)
+        if declared is not None:
+            unit = self.program.units[declared[0]]
+            for instance in self.types.instances(unit, declared[1]):
+                state.add(result, instance)
+        if name in self.stored_names:
+            for entry in ref.mro:
+                if isinstance(entry, ClassRef):
+                    state.link(self.node(state, field_key(entry, name)), result)
+        if declared is not None and found.owner is None:
+            return
+        self._members(state, found, value, name, result)
+
+    def _members(self, state: UnitState, found: Found, recv: Value, name: str, result: int) -> None:
+        """Members of a class read through a receiver (an instance, or a class for `super()` in class methods)."""
+        if found.doubtful and found.owner is not None:
+            state.add(result, self.intern.unknown)
+            return
+        is_class = recv.kind == CLASS
+        for ref in found.functions:
+            flags = ref.decl.flags
+            if flags & FunctionFlag.PROPERTY and not is_class:
+                self.call_function(state, ref, recv, (), result)
+            elif flags & (FunctionFlag.SETTER | FunctionFlag.DELETER):
+                continue
+            elif flags & FunctionFlag.STATIC:
+                state.add(result, self.intern.func(ref))
+            elif flags & FunctionFlag.CLASS_METHOD and not is_class:
+                owner = self.class_of(recv)
+                if owner is not None:
+                    state.add(result, self.intern.bound(ref, self.intern.cls(owner, below=recv.below)))
+            else:
+                state.add(result, self.intern.bound(ref, recv))
+        for cls in found.classes:
+            state.add(result, self.intern.cls(cls))
+        for owner_unit, leaf in found.others:
+            source = self.node(state, op_key(owner_unit, leaf))
+            if found.functions or not is_class:
+                self.watch(state, source, self.BIND, recv, result)
+            else:
+                state.link(source, result)
+        if found.owner is None and found.external:
+            state.add(result, self.intern.xbound(found.external, recv))
+
+    def _class_attribute(self, state: UnitState, value: Value, name: str, result: int) -> None:
+        ref = value.ref
+        assert isinstance(ref, ClassRef)
+        found = self.lookup.find(ref, name)
+        if found.doubtful and found.owner is not None:
+            state.add(result, self.intern.unknown)
+            return
+        for func in found.functions:
+            flags = func.decl.flags
+            if flags & (FunctionFlag.PROPERTY | FunctionFlag.SETTER | FunctionFlag.DELETER):
+                continue
+            is_bound = flags & FunctionFlag.CLASS_METHOD and name != "__new__"
+            state.add(result, self.intern.bound(func, value) if is_bound else self.intern.func(func))
+        for cls in found.classes:
+            state.add(result, self.intern.cls(cls))
+        if found.owner is not None and found.owner.decl.flags & ClassFlag.ENUM and found.others:
+            state.add(result, self.intern.inst(found.owner))
+        else:
+            for owner_unit, leaf in found.others:
+                state.link(self.node(state, op_key(owner_unit, leaf)), result)
+        if name in self.stored_names:
+            for entry in ref.mro:
+                if isinstance(entry, ClassRef):
+                    state.link(self.node(state, field_key(entry, name)), result)
+        if found.owner is None:
+            if found.external:
+                state.add(result, self.intern.ext(found.external))
+            else:
+                self._metaclass_attribute(state, value, name, result)
+
+    def _metaclass_attribute(self, state: UnitState, value: Value, name: str, result: int) -> None:
+        for meta in self.metaclasses(value):
+            found = self.lookup.find(meta, name)
+            for func in found.functions:
+                if not found.doubtful and not func.decl.flags & FunctionFlag.PROPERTY:
+                    state.add(result, self.intern.bound(func, value))
+
+    # Rules; each takes the file, the new value, and the operands given to `watch` --------------------------------------
+
+    def on_bind(self, state: UnitState, value: Value, recv: Value, result: int) -> None:
+        if value.kind == FUNC and isinstance(value.ref, FuncRef) and not value.ref.decl.flags & FunctionFlag.STATIC:
+            state.add(result, self.intern.bound(value.ref, recv))
+        elif value.kind == INST and isinstance(value.ref, ClassRef):
+            getter = self.lookup.find(value.ref, "__get__")
+            if getter.functions and not getter.doubtful:
+                for func in getter.functions:
+                    self.call_function(state, func, value, (), result)
+            else:
+                state.add(result, value)
+        else:
+            state.add(result, value)
+
+    def on_decorator_result(self, state: UnitState, value: Value, result: int) -> None:
+        # An external decorator gives back something like the definition; only what the project puts there is added.
+        if value.kind in (FUNC, BOUND, CLASS, INST):
+            state.add(result, value)
+
+    def on_store_attr(self, state: UnitState, value: Value, name: str, stored: int) -> None:
+        if value.kind in (INST, CLASS) and isinstance(value.ref, ClassRef):
+            state.link(stored, self.node(state, field_key(value.ref, name)))
+            setter = self.lookup.find(value.ref, name)
+            for func in setter.functions:
+                if func.decl.flags & FunctionFlag.SETTER and not setter.doubtful:
+                    sink = state.new_node()
+                    self.call_function(state, func, value, ((0, "", stored),), sink)
+        elif value.kind == FUNC and isinstance(value.ref, FuncRef):
+            state.link(stored, self.node(state, field_key(value.ref, name)))
+        elif value.kind == MODULE:
+            target = self.program.by_path.get(value.name)
+            if target is not None and not value.below:
+                state.link(stored, self.node(state, module_field_key(target.index, name)))
+
+    def on_store_item(self, state: UnitState, value: Value, key: str, stored: int) -> None:
+        if value.kind == CONT:
+            for which in (key, "all"):
+                state.link(stored, self.node(state, element_key(value, which)))
+        elif value.kind == INST and isinstance(value.ref, ClassRef):
+            self.call_method(state, value, "__setitem__", ((0, "", NOTHING), (0, "", stored)), state.new_node())
+
+    def on_spread(self, state: UnitState, value: Value, container: Value) -> None:
+        if value.kind == CONT:
+            source = self.node(state, element_key(value, "all"))
+            for which in ("*", "all"):
+                state.link(source, self.node(state, element_key(container, which)))
+        else:
+            for which in ("*", "all"):
+                self.iterate(state, value, self.node(state, element_key(container, which)))
+
+    def on_item(self, state: UnitState, value: Value, constant: str, index: int, result: int) -> None:
+        kind = value.kind
+        if kind == CONT:
+            if index == -3:
+                state.add(result, value)
+            elif constant:
+                keys = [f"={constant}", "*"]
+                if constant.startswith("#"):
+                    keys.append(constant)
+                for which in keys:
+                    state.link(self.node(state, element_key(value, which)), result)
+            else:
+                state.link(self.node(state, element_key(value, "all")), result)
+        elif kind == XINST:
+            if index == -3:
+                state.add(result, value)
+            for found in self.types.item(value, index):
+                state.add(result, found)
+        elif kind == INST:
+            self.call_method(state, value, "__getitem__", ((0, "", NOTHING),), result)
+        elif kind in (CLASS, EXT, UNKNOWN):
+            if kind == CLASS and isinstance(value.ref, ClassRef) and value.ref.decl.flags & ClassFlag.ENUM:
+                state.add(result, self.intern.inst(value.ref))
+            else:
+                state.add(result, value)
+
+    def on_iter(self, state: UnitState, value: Value, result: int) -> None:
+        self.iterate(state, value, result)
+
+    def iterate(self, state: UnitState, value: Value, result: int) -> None:
+        """Elements of a value."""
+        kind = value.kind
+        if kind == CONT:
+            if not value.name.endswith(_MAPPINGS):
+                state.link(self.node(state, element_key(value, "all")), result)
+        elif kind == GEN:
+            assert isinstance(value.ref, FuncRef)
+            state.link(self.node(state, yield_key(value.ref)), result)
+        elif kind == XINST:
+            for found in self.types.elements(value):
+                state.add(result, found)
+        elif kind == CLASS:
+            if isinstance(value.ref, ClassRef) and value.ref.decl.flags & ClassFlag.ENUM:
+                state.add(result, self.intern.inst(value.ref))
+        elif kind == INST:
+            assert isinstance(value.ref, ClassRef)
+            nexts = [name for name in ("__next__", "__anext__") if self.lookup.find(value.ref, name).functions]
+            for name in nexts:
+                self.call_method(state, value, name, (), result)
+            if not nexts:
+                inner = state.new_node()
+                made = [self.call_method(state, value, name, (), inner) for name in ("__iter__", "__aiter__")]
+                if any(made):
+                    self.watch(state, inner, self.ITER, result)
+                else:
+                    self.call_method(state, value, "__getitem__", ((0, "", NOTHING),), result)
+        elif kind == UNKNOWN:
+            state.add(result, value)
+
+    def on_unpack(self, state: UnitState, value: Value, place: int, starred: int, result: int) -> None:
+        if value.kind == CONT:
+            if starred:
+                rest = self.intern.container("builtins.list", state.index, result, state.unit.path)
+                state.add(result, rest)
+                sources = [f"#{index}" for index in range(max(place, 0), MAX_INDEX)] + ["*"]
+                for which in ("*", "all"):
+                    target = self.node(state, element_key(rest, which))
+                    for source in sources:
+                        state.link(self.node(state, element_key(value, source)), target)
+            elif place >= 0:
+                for which in (f"#{place}", "*"):
+                    state.link(self.node(state, element_key(value, which)), result)
+            else:
+                state.link(self.node(state, element_key(value, "all")), result)
+        elif value.kind == XINST and place >= 0 and not starred:
+            for found in self.types.item(value, place):
+                state.add(result, found)
+        elif not starred:
+            self.iterate(state, value, result)
+
+    def on_enter(self, state: UnitState, value: Value, result: int) -> None:
+        if value.kind == GEN:
+            assert isinstance(value.ref, FuncRef)
+            state.link(self.node(state, yield_key(value.ref)), result)
+        elif value.kind == INST:
+            for name in ("__enter__", "__aenter__"):
+                self.call_method(state, value, name, (), result)
+        elif value.kind in (XINST, UNKNOWN):
+            state.add(result, value)
+
+    def on_await(self, state: UnitState, value: Value, result: int) -> None:
+        for found in self.types.awaited(value):
+            state.add(result, found)
+
+    def on_narrow_in(self, state: UnitState, value: Value, types: tuple[Value, ...], result: int) -> None:
+        if value.kind != INST or not isinstance(value.ref, ClassRef):
+            if value.kind not in (UNKNOWN, XINST) and not any(t.kind == INST for t in types):
+                state.add(result, value)
+            return
+        for wanted in types:
+            if wanted.kind != INST or not isinstance(wanted.ref, ClassRef):
+                continue
+            if self.program.is_below(value.ref, wanted.ref):
+                state.add(result, value)
+            elif value.below and self.program.is_below(wanted.ref, value.ref):
+                state.add(result, wanted)
+
+    def on_narrow_out(self, state: UnitState, value: Value, types: tuple[Value, ...], result: int) -> None:
+        for wanted in types:
+            if value.kind == INST and isinstance(value.ref, ClassRef) and isinstance(wanted.ref, ClassRef):
+                if wanted.kind == INST and self.program.is_below(value.ref, wanted.ref):
+                    return
+            elif value.kind in (XINST, CONT) and wanted.kind == XINST and value.name == wanted.name:
+                return
+        state.add(result, value)
+
+    def on_binary(self, state: UnitState, value: Value, name: str, other: int, result: int, is_left: bool) -> None:
+        if value.kind == INST:
+            assert isinstance(value.ref, ClassRef)
+            arguments = ((0, "", other),)
+            plain = name.replace("__i", "__", 1) if name.startswith("__i") else name
+            tried = (name, plain) if is_left else (plain.replace("__", "__r", 1),)
+            for method in tried:
+                if self.call_method(state, value, method, arguments, result):
+                    break
+        elif value.kind in (CONT, XINST) and is_left:
+            state.add(result, value)
+
+    CALL, ATTR, STORE_ATTR, STORE_ITEM, ITEM, ITER, ENTER, AWAIT, UNPACK, NARROW_IN, NARROW_OUT, BIND, BINARY, SPREAD, \
+        DECORATOR_RESULT, ARGUMENT, STAR_ARGUMENT, MAP_ARGUMENT, TRANSFER = range(19)  # fmt: skip
+
+    def bind_rules(self) -> None:
+        """Fills the table of rules, in the order of their numbers."""
+        self.rules = [
+            self.on_call, self.attribute, self.on_store_attr, self.on_store_item, self.on_item, self.on_iter, self.on_enter,
+            self.on_await, self.on_unpack, self.on_narrow_in, self.on_narrow_out, self.on_bind, self.on_binary, self.on_spread,
+            self.on_decorator_result, self.on_argument, self.on_star_argument, self.on_map_argument, self.on_transfer,
+        ]  # fmt: skip

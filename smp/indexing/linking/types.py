@@ -1,0 +1,155 @@
+"""Type expressions → instances: what a declared type lets a value be."""
+
+from __future__ import annotations
+
+from smp.domain.source import NOTHING, Op
+from smp.indexing.linking.program import Program, Unit
+from smp.indexing.linking.values import CLASS, EXT, INST, XINST, ClassRef, Value, by_key
+
+MAX_TYPE_DEPTH = 6
+"""Nesting of type arguments that is followed."""
+_SILENT = frozenset(
+    {
+        "typing.Any", "typing.Callable", "collections.abc.Callable", "builtins.object", "typing.NoReturn", "typing.Never",
+        "typing.LiteralString", "typing.Literal", "typing.Hashable", "types.FunctionType", "typing_extensions.Any",
+        "builtins.function", "typing.Type", "builtins.type", "typing.TypeVar", "builtins.callable",
+    }
+)  # fmt: skip
+"""Types that say nothing about which methods a value has."""
+
+
+class Types:
+    """Reads type ops of a program."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.tables = program.tables
+        self._memo: dict[tuple[int, int], tuple[Value, ...]] = {}
+
+    def instances(self, unit: Unit, at: int, depth: int = 0) -> tuple[Value, ...]:
+        """Values that a declared type stands for, sorted; none for types that say nothing."""
+        if at == NOTHING or depth > MAX_TYPE_DEPTH:
+            return ()
+        key = (unit.index, at)
+        known = self._memo.get(key)
+        if known is None:
+            known = tuple(sorted(dict.fromkeys(self._instances(unit, at, depth)), key=by_key))
+            if depth == 0:
+                self._memo[key] = known
+        return known
+
+    def _instances(self, unit: Unit, at: int, depth: int) -> list[Value]:
+        op = unit.summary.ops[at]
+        code = op[0]
+        if code == Op.UNION:
+            return [value for part in op[1:] for value in self.instances(unit, part, depth + 1)]
+        if code == Op.APPLY:
+            return self._applied(unit, op[1], op[2:], depth)
+        if code == Op.ITEM:
+            return self._applied(unit, op[1], self._item_arguments(unit, op), depth)
+        if code == Op.BINARY:
+            parts = [part for part in op[1:3] if part != NOTHING]
+            return [value for part in parts for value in self.instances(unit, part, depth + 1)]
+        if code == Op.CONST:
+            return []
+        resolved = self.program.resolve(unit, at)
+        found: list[Value] = []
+        for value in resolved.labels:
+            found += self._instance_of(value)
+        for leaf_unit, leaf in resolved.leaves:
+            if (leaf_unit, leaf) != (unit.index, at):
+                found += self._of_leaf(self.program.units[leaf_unit], leaf, depth + 1)
+        if (unit.index, at) in resolved.leaves and code == Op.CALL:
+            found += self._of_leaf(unit, at, depth + 1)
+        return found
+
+    def _item_arguments(self, unit: Unit, op: tuple[int, ...]) -> tuple[int, ...]:
+        key = op[4] if len(op) > 4 else NOTHING
+        if key == NOTHING:
+            return ()
+        inner = unit.summary.ops[key]
+        return tuple(inner[position + 1] for position in range(2, len(inner), 2)) if inner[0] == Op.SEQ else (key,)
+
+    def _of_leaf(self, unit: Unit, at: int, depth: int) -> list[Value]:
+        """A type kept in a variable: an alias, a NewType, a TypeVar with a bound."""
+        op = unit.summary.ops[at]
+        if op[0] in (Op.ITEM, Op.APPLY, Op.UNION, Op.ALIAS_TYPE, Op.BINARY):
+            return list(self.instances(unit, at, depth))
+        if op[0] != Op.CALL:
+            return []
+        names = {
+            value.name.rpartition(".")[2] for value in self.program.resolve(unit, op[1]).labels if value.kind == EXT
+        }
+        found: list[Value] = []
+        if "NewType" in names and len(op) >= 8:
+            found += self.instances(unit, op[7], depth)
+        if "TypeVar" in names:
+            for position in range(2, len(op), 3):
+                if op[position] == 1 and unit.summary.names[op[position + 1]] == "bound":
+                    found += self.instances(unit, op[position + 2], depth)
+        return found
+
+    def _instance_of(self, value: Value, args: tuple[tuple[Value, ...], ...] = ()) -> list[Value]:
+        if value.kind == CLASS and isinstance(value.ref, ClassRef):
+            return [self.program.values.inst(value.ref, below=True, args=args)]
+        if value.kind == EXT:
+            name = value.name
+            if name in self.tables.optional or name in _SILENT or name in self.tables.self_types:
+                return []
+            return [self.program.values.xinst(name, args)]
+        return []
+
+    def _applied(self, unit: Unit, base: int, arguments: tuple[int, ...], depth: int) -> list[Value]:
+        resolved = self.program.resolve(unit, base)
+        found: list[Value] = []
+        for value in sorted(resolved.labels, key=by_key):
+            if value.kind == EXT and value.name in self.tables.optional:
+                wanted = arguments[:1] if value.name.endswith(("Annotated", "Final", "ClassVar")) else arguments
+                for argument in wanted:
+                    found += self.instances(unit, argument, depth + 1)
+            elif value.kind == EXT and value.name in self.tables.class_types:
+                for argument in arguments[:1]:
+                    for inner in self.instances(unit, argument, depth + 1):
+                        if inner.kind == INST and isinstance(inner.ref, ClassRef):
+                            found.append(self.program.values.cls(inner.ref, below=True))
+                        elif inner.kind == XINST:
+                            found.append(self.program.values.ext(inner.name))
+            elif not (value.kind == EXT and value.name in _SILENT):
+                args = tuple(self.instances(unit, argument, depth + 1) for argument in arguments)
+                found += self._instance_of(value, args)
+        return found
+
+    def says_self(self, unit: Unit, at: int) -> bool:
+        """Whether a type is `Self`."""
+        if at == NOTHING:
+            return False
+        labels = self.program.resolve(unit, at).labels
+        return any(value.kind == EXT and value.name in self.tables.self_types for value in labels)
+
+    def elements(self, value: Value) -> tuple[Value, ...]:
+        """What iterating over an external generic instance yields."""
+        if value.kind != XINST or not value.args:
+            return ()
+        if value.name in self.tables.element_first:
+            return value.args[0]
+        return ()
+
+    def item(self, value: Value, index: int = NOTHING) -> tuple[Value, ...]:
+        """What subscripting an external generic instance gives."""
+        if value.kind != XINST or not value.args:
+            return ()
+        if value.name.endswith(("tuple", "Tuple")):
+            if 0 <= index < len(value.args):
+                return value.args[index]
+            return tuple(sorted({inner for arg in value.args for inner in arg}, key=by_key))
+        if value.name in self.tables.element_last:
+            return value.args[-1]
+        if value.name in self.tables.element_first:
+            return value.args[0]
+        return ()
+
+    def awaited(self, value: Value) -> tuple[Value, ...]:
+        """What awaiting an external generic instance gives; itself where it is none."""
+        if value.kind == XINST and value.name in self.tables.awaitables:
+            return value.args[-1] if value.args else ()
+        return (value,)

@@ -1,0 +1,202 @@
+"""Abstract values: what an expression may hold. Interned, so that equal values are one object and sets compare by identity.
+
+A value's `key` is a text made of file paths and names; everything that leaves the linker is sorted by it, for the order
+in which values were met, or their addresses, must never show.
+"""
+
+from __future__ import annotations
+
+from smp.domain.source import Class, Function
+
+FUNC, CLASS, INST, BOUND, MODULE, EXT, XINST, XBOUND, CONT, PARTIAL, GEN, SUPER, UNKNOWN = range(13)
+"""Kinds: function; class; instance of a project class; function with receiver; module (file or namespace); external name;
+instance of an external type; external method with receiver; container by place of creation; partial application;
+generator of a function; `super()`; anything."""
+
+
+class FuncRef:
+    """A function of the program.
+
+    Attributes:
+        node_id: None for unnamed functions.
+        symbolic: Returns that are its own parameter (`param`, position), receiver, or a new instance of the receiver; they
+            are filled in at each call.
+        rest: Ops of its other returns.
+    """
+
+    __slots__ = ("cls", "decl", "index", "key", "node_id", "rest", "symbolic", "unit")
+
+    def __init__(self, unit: int, index: int, decl: Function, key: str, node_id: str | None) -> None:
+        self.unit = unit
+        self.index = index
+        self.decl = decl
+        self.key = key
+        self.node_id = node_id
+        self.cls: ClassRef | None = None
+        self.symbolic: tuple[tuple[str, int], ...] = ()
+        self.rest: tuple[int, ...] = ()
+
+
+class ClassRef:
+    """A class of the program. mro: itself first; an external base is its dotted name, an unknown one an empty text."""
+
+    __slots__ = ("bases", "below", "decl", "index", "key", "members", "mro", "node_id", "unit")
+
+    def __init__(self, unit: int, index: int, decl: Class, key: str, node_id: str) -> None:
+        self.unit = unit
+        self.index = index
+        self.decl = decl
+        self.key = key
+        self.node_id = node_id
+        self.bases: list[ClassRef | str] = []
+        self.mro: tuple[ClassRef | str, ...] = (self,)
+        self.below: list[ClassRef] = []
+        self.members: dict[str, tuple[int, ...]] = {}
+
+
+class Value:
+    """One abstract value.
+
+    Attributes:
+        ref: FuncRef, ClassRef, or None. name: dotted name or path. recv: receiver, or the callee of a partial.
+        below: The class or any below it (declared, `self`), not exactly it.
+        weak: Assumed from a test only; counts where nothing better is known.
+        args: Type arguments, each the instances it stands for.
+    """
+
+    __slots__ = ("args", "below", "key", "kind", "name", "recv", "ref", "site", "weak")
+
+    def __init__(
+        self,
+        kind: int,
+        key: str,
+        *,
+        ref: FuncRef | ClassRef | None = None,
+        name: str = "",
+        recv: Value | None = None,
+        below: bool = False,
+        weak: bool = False,
+        args: tuple[tuple[Value, ...], ...] = (),
+        site: tuple[int, int] = (-1, -1),
+    ) -> None:
+        self.kind = kind
+        self.key = key
+        self.ref = ref
+        self.name = name
+        self.recv = recv
+        self.below = below
+        self.weak = weak
+        self.args = args
+        self.site = site
+
+    def __repr__(self) -> str:
+        return f"<{self.key}>"
+
+
+class Interner:
+    """Makes values, each once."""
+
+    def __init__(self) -> None:
+        self._table: dict[tuple[object, ...], Value] = {}
+        self.unknown = Value(UNKNOWN, "?")
+
+    def func(self, ref: FuncRef) -> Value:
+        known = self._table.get((FUNC, ref))
+        if known is None:
+            known = self._table[(FUNC, ref)] = Value(FUNC, "f:" + ref.key, ref=ref)
+        return known
+
+    def cls(self, ref: ClassRef, *, below: bool = False) -> Value:
+        known = self._table.get((CLASS, ref, below))
+        if known is None:
+            key = ("c+:" if below else "c:") + ref.key
+            known = self._table[(CLASS, ref, below)] = Value(CLASS, key, ref=ref, below=below)
+        return known
+
+    def inst(
+        self,
+        ref: ClassRef,
+        *,
+        below: bool = False,
+        weak: bool = False,
+        args: tuple[tuple[Value, ...], ...] = (),
+    ) -> Value:
+        known = self._table.get((INST, ref, below, weak, args))
+        if known is None:
+            key = f"i{'+' if below else ''}{'?' if weak else ''}:{ref.key}{_shown(args)}"
+            known = self._table[(INST, ref, below, weak, args)] = Value(
+                INST, key, ref=ref, below=below, weak=weak, args=args
+            )
+        return known
+
+    def bound(self, ref: FuncRef, recv: Value) -> Value:
+        known = self._table.get((BOUND, ref, recv))
+        if known is None:
+            known = self._table[(BOUND, ref, recv)] = Value(BOUND, f"b:{ref.key}@{recv.key}", ref=ref, recv=recv)
+        return known
+
+    def module(self, path: str, *, namespace: bool = False) -> Value:
+        known = self._table.get((MODULE, path, namespace))
+        if known is None:
+            key = ("n:" if namespace else "m:") + path
+            known = self._table[(MODULE, path, namespace)] = Value(MODULE, key, name=path, below=namespace)
+        return known
+
+    def ext(self, dotted: str) -> Value:
+        known = self._table.get((EXT, dotted))
+        if known is None:
+            known = self._table[(EXT, dotted)] = Value(EXT, "x:" + dotted, name=dotted)
+        return known
+
+    def xinst(self, dotted: str, args: tuple[tuple[Value, ...], ...] = ()) -> Value:
+        known = self._table.get((XINST, dotted, args))
+        if known is None:
+            known = self._table[(XINST, dotted, args)] = Value(
+                XINST, f"xi:{dotted}{_shown(args)}", name=dotted, args=args
+            )
+        return known
+
+    def xbound(self, dotted: str, recv: Value) -> Value:
+        known = self._table.get((XBOUND, dotted, recv))
+        if known is None:
+            known = self._table[(XBOUND, dotted, recv)] = Value(
+                XBOUND, f"xb:{dotted}@{recv.key}", name=dotted, recv=recv
+            )
+        return known
+
+    def container(self, dotted: str, unit: int, op: int, place: str) -> Value:
+        known = self._table.get((CONT, unit, op, dotted))
+        if known is None:
+            known = self._table[(CONT, unit, op, dotted)] = Value(
+                CONT, f"k:{dotted}@{place}:{op}", name=dotted, site=(unit, op)
+            )
+        return known
+
+    def partial(self, callee: Value, unit: int, op: int, place: str) -> Value:
+        known = self._table.get((PARTIAL, callee, unit, op))
+        if known is None:
+            known = self._table[(PARTIAL, callee, unit, op)] = Value(
+                PARTIAL, f"p:{callee.key}@{place}:{op}", recv=callee, site=(unit, op)
+            )
+        return known
+
+    def generator(self, ref: FuncRef) -> Value:
+        known = self._table.get((GEN, ref))
+        if known is None:
+            known = self._table[(GEN, ref)] = Value(GEN, "g:" + ref.key, ref=ref)
+        return known
+
+    def sup(self, ref: ClassRef, recv: Value) -> Value:
+        known = self._table.get((SUPER, ref, recv))
+        if known is None:
+            known = self._table[(SUPER, ref, recv)] = Value(SUPER, f"s:{ref.key}@{recv.key}", ref=ref, recv=recv)
+        return known
+
+
+def _shown(args: tuple[tuple[Value, ...], ...]) -> str:
+    return "[" + ",".join("|".join(value.key for value in arg) for arg in args) + "]" if args else ""
+
+
+def by_key(value: Value) -> str:
+    """Sort key."""
+    return value.key
