@@ -198,7 +198,7 @@ class BubblewrapDriver(SandboxDriver):
         groups = self._rights.groups
         if groups is not None:
             for name in stale_groups(groups, f"{folder.id}-"):
-                remove_groups({str(parent / name): {} for parent in groups.parents})
+                remove_groups({f"{parent}/{name}": {} for parent in groups.parents})
         return remove_tree(folder.path)
 
     def _order(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import functools
+import stat
 import tempfile
 from types import ModuleType
 
@@ -65,8 +66,6 @@ _DENIED = [
     "fanotify_init",
     "pidfd_getfd",
     "process_madvise",
-    "mknod",
-    "mknodat",
     "vhangup",
     "nfsservctl",
 ]
@@ -77,6 +76,7 @@ _NEW_NAMESPACES = (0x80, 0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0
 _AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK = 1, 2, 10, 16
 _SOCK_STREAM, _SOCK_DGRAM = 1, 2
 _PROTOCOLS = (1, 33, 58, 132, 136)  # icmp, dccp, icmpv6, sctp, udplite
+_FILE_TYPE = 0o170000  # S_IFMT
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 CALLS = ("connect", "sendto", "sendmsg", "sendmmsg")
 
@@ -116,6 +116,11 @@ def _box_filter(sc: ModuleType) -> bytes:
         made.add_rule(refuse, number)
     for bit in _NEW_NAMESPACES:
         made.add_rule(refuse, "clone", sc.Arg(0, sc.MASKED_EQ, bit, bit))
+    # Pipes, sockets and files may be made by mknod; devices may not, nor the device 0/0 that overlayfs takes for a deletion.
+    for name, position in (("mknod", 1), ("mknodat", 2)):
+        if sc.resolve_syscall(sc.Arch.NATIVE, name) >= 0:
+            for kind in (stat.S_IFCHR, stat.S_IFBLK):
+                made.add_rule(refuse, name, sc.Arg(position, sc.MASKED_EQ, _FILE_TYPE, kind))
     # The flags of clone3 lie behind a pointer; with ENOSYS the C library falls back to clone.
     made.add_rule(sc.ERRNO(errno.ENOSYS), "clone3")
     allowed = (_AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK)

@@ -30,7 +30,7 @@ class ControlGroups(Struct, frozen=True, kw_only=True):
     """Where groups are made. version: 1 or 2. parents: one folder per controller (one alone in version 2)."""
 
     version: int
-    parents: tuple[Path, ...]
+    parents: tuple[str, ...]
 
 
 class Rights(Struct, frozen=True, kw_only=True):
@@ -86,14 +86,14 @@ def _version_2() -> ControlGroups | None:
             parent.mkdir(exist_ok=True)
             for folder in (root, parent):
                 (folder / "cgroup.subtree_control").write_text("+memory +pids +cpu")
-            return ControlGroups(version=2, parents=(parent,))
+            return ControlGroups(version=2, parents=(str(parent),))
     return None
 
 
 def _version_1() -> ControlGroups | None:
     if not all((_ROOT / name / "cgroup.procs").exists() for name in _V1):
         return None
-    return ControlGroups(version=1, parents=tuple(_ROOT / name / _GROUP for name in _V1))
+    return ControlGroups(version=1, parents=tuple(str(_ROOT / name / _GROUP) for name in _V1))
 
 
 def _usable(groups: ControlGroups) -> bool:
@@ -133,13 +133,13 @@ def _plan_groups(groups: ControlGroups, name: str, limits: Limits) -> dict[str, 
     pids = str(limits.pids + 4)
     if groups.version == 2:
         files = {"memory.max": memory, "pids.max": pids, "cpu.max": f"{quota} {_PERIOD_US}"}
-        return {str(groups.parents[0] / name): files | {"memory.swap.max?": "0", "memory.oom.group?": "0"}}
+        return {f"{groups.parents[0]}/{name}": files | {"memory.swap.max?": "0", "memory.oom.group?": "0"}}
     by_controller = (
         {"memory.limit_in_bytes": memory, "memory.memsw.limit_in_bytes?": memory},
         {"pids.max": pids},
         {"cpu.cfs_period_us": str(_PERIOD_US), "cpu.cfs_quota_us": str(quota)},
     )
-    return {str(parent / name): files for parent, files in zip(groups.parents, by_controller, strict=True)}
+    return {f"{parent}/{name}": files for parent, files in zip(groups.parents, by_controller, strict=True)}
 
 
 def make_groups(plan: dict[str, dict[str, str]]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import functools
 import json
 import mmap
 import os
@@ -120,11 +121,9 @@ def system_calls() -> dict[str, str]:
 
 
 def network(targets: dict[str, list[object]]) -> dict[str, str]:
-    found = {}
-    for host, port in targets["tcp"]:  # type: ignore[misc]
-        found[f"tcp {host}"] = outcome(lambda at=(host, port): exchange(2, at))  # type: ignore[misc]
-    host, port = targets["tcp"][-1]  # type: ignore[misc]
-    at = (str(host), int(port))
+    addresses = [(str(pair[0]), int(pair[1])) for pair in targets["tcp"]]  # type: ignore[index]
+    found = {f"tcp {to[0]}": outcome(functools.partial(exchange, 2, to)) for to in addresses}
+    at = addresses[-1]
 
     def send(flags: int = 0) -> int:
         with socket.socket(2, 2) as made:

@@ -31,7 +31,8 @@ STAGE = "/tmp"  # noqa: S108 - hidden below a private tmpfs before anything is m
 BOX_UID = 1000
 FAILED = 125
 DISK_EXCEEDED = 122
-_SAMPLE_MS = 200
+_SAMPLE_MS = 50
+_MAX_OVERSHOOT = 512 << 20  # what can be written between two samples, several times over
 _ETC = [
     "ssl",
     "alternatives",
@@ -106,6 +107,11 @@ def _run_keeper(order: Order, ends: Ends) -> int:
     poll = select.poll()
     poll.register(ends.alive, select.POLLIN)
     poll.register(handle, select.POLLIN)
+    limit, before = order.disk_mb << 20, _bytes_written()
+    if before > limit + _MAX_OVERSHOOT:
+        return DISK_EXCEEDED
+    # A box that is over its limit may still be looked at and cleaned up, but must not grow for ever by small steps.
+    limit = max(limit, before)
     wait_ms = _SAMPLE_MS
     while True:
         ready = [descriptor for descriptor, _ in poll.poll(wait_ms)]
@@ -114,7 +120,7 @@ def _run_keeper(order: Order, ends: Ends) -> int:
         if handle in ready:
             return _exit_code(os.waitpid(box, 0)[1])
         begin = time.monotonic()
-        if _bytes_written() > order.disk_mb << 20:
+        if _bytes_written() > limit:
             return DISK_EXCEEDED
         # A tree with very many files must not cost more than a tenth of a core.
         wait_ms = max(_SAMPLE_MS, int((time.monotonic() - begin) * 10_000))
