@@ -7,6 +7,7 @@ the query, within that community or in all. Walk: what the seeds reach over call
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
@@ -17,6 +18,7 @@ from smp.domain.graph import Direction, EdgeKind, Node, NodeKind, Scope, Scores
 from smp.domain.ids import NodeId
 from smp.domain.metadata import Enrichment
 from smp.domain.queries import Located, RankedNode, RoutedCommunity, StructuralLink
+from smp.indexing.embed import CENTROIDS, NODES, embedded_text, text_hash
 from smp.ports.embedder import Embedder
 from smp.ports.graph_store import GraphStore
 from smp.ports.metadata_store import MetadataStore, TextQuery
@@ -26,12 +28,14 @@ from smp.query.adjacency import nodes_by_id
 from smp.query.heat import heat_of
 from smp.query.ranking import Signals, best_first, composite, fuse
 
-NODES, CENTROIDS = "nodes", "centroids"
+_REPETITION = re.compile(r"~\d+$")
 ROUTE_CONFIDENCE = 0.65
 """Below this the query is taken to span communities: search everywhere."""
 DEFAULT_KINDS = (NodeKind.CLASS, NodeKind.FUNCTION, NodeKind.INTERFACE)
 WALKED_EDGES = (EdgeKind.CALLS_STATIC, EdgeKind.CALLS_RUNTIME, EdgeKind.IMPORTS, EdgeKind.DEFINES)
 COMPOSITE, FUSION = "composite", "fusion"
+WALK_LIMIT = 1_000
+"""Nodes that a walk brings in at most, the nearest; each of them is compared with the query."""
 
 POOL = 50
 """Candidates that each ordering of a fusion brings in, at least; more when more results are asked for."""
@@ -131,16 +135,21 @@ def _route(
 def _gather(stores: Stores, query: Query, vector: Vector, members: frozenset[str] | None) -> _Pool:
     fused = query.ranking == FUSION
     pool_size = max(POOL, query.top_k)
-    near = _nearest(stores, query, vector, members, k=pool_size if fused else query.seed_k)
+    near = _nearest(stores, vector, members, k=pool_size if fused else query.seed_k, kinds=query.kinds)
+    if not fused:
+        near = _with_files(stores, query, vector, members, near)
     texts = _matching(stores, query, members, limit=pool_size) if fused else {}
     seeds = best_first(fuse([(VECTOR_WEIGHT, tuple(near)), (TEXT_WEIGHT, tuple(texts))]))[: query.seed_k]
     walked = (
-        stores.graph.walk(sorted(seeds), hops=query.hops, kinds=WALKED_EDGES, direction=Direction.OUTGOING)
+        stores.graph.walk(
+            sorted(seeds), hops=query.hops, kinds=WALKED_EDGES, direction=Direction.OUTGOING, limit=WALK_LIMIT
+        )
         if query.hops and seeds
         else ()
     )
     reached = {step.node.id: step for step in walked if step.node.kind in query.kinds}
-    nodes = near | texts | {node_id: step.node for node_id, step in reached.items()}
+    met = near | texts | {node_id: step.node for node_id, step in reached.items()}
+    nodes = {node_id: node for node_id, node in met.items() if node.kind in query.kinds}
     by_distance = sorted(reached, key=lambda node: (reached[node].hop, -len(reached[node].seeds), node))
     return _Pool(
         nodes=nodes,
@@ -150,28 +159,48 @@ def _gather(stores: Stores, query: Query, vector: Vector, members: frozenset[str
         orderings=(
             (VECTOR_WEIGHT, tuple(near)),
             (TEXT_WEIGHT, tuple(texts)),
-            (NEAR_WEIGHT, (*seeds, *by_distance)),
+            (NEAR_WEIGHT, (*(seed for seed in seeds if seed in nodes), *by_distance)),
         ),
         walked=len(walked),
     )
 
 
-def _nearest(
-    stores: Stores, query: Query, vector: Vector, members: frozenset[str] | None, *, k: int
+def _with_files(
+    stores: Stores, query: Query, vector: Vector, members: frozenset[str] | None, near: dict[NodeId, Node]
 ) -> dict[NodeId, Node]:
-    """The k nearest nodes of the kinds asked for, nearest first. The index knows no kinds: it is asked for more and
-    more until enough of them fit."""
+    """Seeds of which up to half are files, where files are near: with a walk to follow, a file leads to what it defines,
+    even where it is no result itself."""
+    allowed = query.seed_k // 2 if query.hops and NodeKind.FILE not in query.kinds else 0
+    files = _nearest(stores, vector, members, k=allowed, kinds=(NodeKind.FILE,)) if allowed else {}
+    both = near | files
+    similar = stores.vectors.similarities(NODES, vector, sorted(both))
+    best = best_first({node: similar.get(node, -1.0) for node in both})[: query.seed_k]
+    return {node: both[node] for node in best}
+
+
+def _nearest(
+    stores: Stores,
+    vector: Vector,
+    members: frozenset[str] | None,
+    *,
+    k: int,
+    kinds: tuple[NodeKind, ...],
+) -> dict[NodeId, Node]:
+    """The k nearest nodes of these kinds, nearest first; of several definitions of one name only the nearest.
+
+    The index knows neither: it is asked for more and more until enough of them fit.
+    """
     asked = 4 * k
     while True:
         matches = stores.vectors.nearest(NODES, vector, k=asked, within=members)
         nodes = nodes_by_id(stores.graph, (NodeId(match.key) for match in matches))
-        fitting = [
-            nodes[NodeId(match.key)]
-            for match in matches
-            if match.key in nodes and nodes[NodeId(match.key)].kind in query.kinds
-        ]
+        fitting: dict[str, Node] = {}
+        for match in matches:
+            node = nodes.get(NodeId(match.key))
+            if node is not None and node.kind in kinds:
+                fitting.setdefault(_REPETITION.sub("", node.id), node)
         if len(fitting) >= k or len(matches) < asked:
-            return {node.id: node for node in fitting[:k]}
+            return {node.id: node for node in list(fitting.values())[:k]}
         asked *= 4
 
 
@@ -193,6 +222,7 @@ def _matching(stores: Stores, query: Query, members: frozenset[str] | None, *, l
 
 def _signals(stores: Stores, query: Query, vector: Vector, pool: _Pool) -> dict[NodeId, Signals]:
     ids = sorted(pool.nodes)
+    _embed_missing(stores, [pool.nodes[node] for node in ids])
     similar = stores.vectors.similarities(NODES, vector, ids)
     ranks: Mapping[NodeId, Scores] = stores.graph.scores(ids)
     heat = heat_of(stores.graph, stores.telemetry, ids, scope=Scope(), since=query.since)
@@ -204,6 +234,18 @@ def _signals(stores: Stores, query: Query, vector: Vector, pool: _Pool) -> dict[
         )
         for node in ids
     }
+
+
+def _embed_missing(stores: Stores, candidates: list[Node]) -> None:
+    """Vectors for candidates that have none yet: a large repository is not embedded whole ahead of time."""
+    known = stores.vectors.vectors(NODES, [node.id for node in candidates])
+    missing = [node for node in candidates if node.id not in known]
+    if not missing:
+        return
+    enrichments = stores.metadata.enrichments(node.id for node in missing)
+    texts = [embedded_text(node, enrichments.get(node.id)) for node in missing]
+    hashes = tuple(text_hash(text, stores.embedder.model) for text in texts)
+    stores.vectors.upsert(NODES, tuple(node.id for node in missing), stores.embedder.embed(texts), hashes)
 
 
 def _fused(pool: _Pool, signals: Mapping[NodeId, Signals]) -> dict[NodeId, float]:

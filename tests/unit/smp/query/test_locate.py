@@ -94,6 +94,34 @@ def test_seeds_are_the_nearest_of_the_kinds_asked_for(stores: Stores) -> None:
     assert (found.seed_count, found.total_walked) == (2, 0)
 
 
+def test_a_near_file_leads_to_what_it_defines(stores: Stores) -> None:
+    found = ask(stores, seed_k=2, hops=1, kinds=(NodeKind.FUNCTION,))
+    assert {node.node_id: (node.is_seed, node.reachable_from) for node in found.results} == {
+        F: (True, (F,)),
+        H: (False, (F,)),
+    }
+    assert (found.seed_count, found.total_walked) == (2, 2)
+
+
+def test_of_several_definitions_of_one_name_the_nearest_is_a_seed(graph_of: GraphOf, stores: Stores) -> None:
+    store = graph_of("file a.py\nfunction a.py#f\nfunction a.py#f~2\nfunction a.py#g")
+    vectors = MemoryVectorIndex()
+    keys = tuple(f"function:a.py#{name}" for name in ("f", "f~2", "g"))
+    rows = np.array([(0.8, 0.6), (1, 0), (0, 1)], dtype=np.float32)
+    vectors.upsert("nodes", keys, rows, ("x", "x", "x"))
+    found = ask(
+        structs.replace(stores, graph=store, metadata=store, telemetry=store, vectors=vectors), seed_k=2, hops=0
+    )
+    assert [node.node_id for node in found.results] == ["function:a.py#f~2", "function:a.py#g"]
+
+
+def test_a_candidate_without_vector_gets_one(stores: Stores) -> None:
+    stores.vectors.delete("nodes", [H])
+    walked = {node.node_id: node for node in ask(stores, seed_k=1, hops=1).results}[H]
+    assert walked.vector_score == pytest.approx(0.6)
+    assert stores.vectors.similarities("nodes", stores.embedder.embed(["north"])[0], [H])[H] == pytest.approx(0.6)
+
+
 def test_walked_nodes_have_their_similarity_too(stores: Stores) -> None:
     found = ask(stores, text="east", seed_k=1, hops=1)
     walked = {node.node_id: node for node in found.results}[T]
