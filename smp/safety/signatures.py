@@ -47,50 +47,66 @@ def incompatibility(old: Node, new: Node) -> Incompatible | None:
 
 
 def call_incompatibility(old: tuple[Parameter, ...], new: tuple[Parameter, ...]) -> str | None:
-    """Why some call that fits `old` does not fit `new`; None when all still fit. Receivers do not count."""
-    before, after = _declared(old), _declared(new)
-    names = {parameter.name: parameter for parameter in before}
-    kinds = {parameter.kind for parameter in after}
-    old_kinds = {parameter.kind for parameter in before}
-    for star, text in (("var_positional", "further positional"), ("var_keyword", "further keyword")):
-        if star in old_kinds and star not in kinds:
-            return f"no longer takes {text} arguments"
-    positions = [parameter for parameter in before if parameter.kind in _BY_POSITION]
-    places = [parameter for parameter in after if parameter.kind in _BY_POSITION]
-    demanded = sum(parameter.required for parameter in places) > sum(parameter.required for parameter in positions)
-    for parameter in after:
-        if not parameter.required or parameter.kind.startswith("var_"):
-            continue
-        earlier = names.get(parameter.name)
-        if earlier is None and (demanded or not _takes_over(parameter, places, positions)):
-            return f"new required parameter {parameter.name!r}"
-        if earlier is not None and not earlier.required:
-            return f"parameter {parameter.name!r} became required"
-    if len(places) < len(positions) and "var_positional" not in kinds:
-        gone = [one.name for one in positions if one.name not in {other.name for other in places}]
-        return f"takes fewer positional arguments ({', '.join(map(repr, gone))} gone)"
-    if "var_keyword" not in kinds:
-        named = {parameter.name for parameter in after if parameter.kind in _BY_NAME}
-        for parameter in before:
-            if parameter.kind in _BY_NAME and parameter.name not in named:
-                return f"no longer takes {parameter.name!r} by name"
-    for index, parameter in enumerate(positions[: len(places)]):
-        moved = places[index].name
-        if moved != parameter.name and moved in names:
-            return f"parameter {moved!r} stands where {parameter.name!r} stood"
+    """Why some call that fits `old` does not fit `new`; None when all still fit. Receivers do not count.
+
+    A call is a number of arguments by position and a set of names. For each number that `old` takes two sets suffice: with
+    every name that may be given, each must be accepted; with those alone that must be given, all that `new` requires must
+    be there. What goes into `**` of `old` under the name of a parameter of `new` is not considered.
+    """
+    before, after = _Taken(old), _Taken(new)
+    if before.star and not after.star:
+        return "no longer takes further positional arguments"
+    if before.double_star and not after.double_star:
+        return "no longer takes further keyword arguments"
+    for earlier, later in zip(before.places, after.places, strict=False):
+        if earlier.name != later.name and earlier.name in after.names and later.name in before.names:
+            return f"parameter {later.name!r} stands where {earlier.name!r} stood"
+    furthest = max(len(before.places), len(after.places)) + 1 if before.star else len(before.places)
+    for count in range(furthest + 1):
+        why = _refused(before, after, count)
+        if why is not None:
+            return why
     return None
 
 
-def _declared(parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
-    return tuple(parameter for parameter in parameters if not parameter.receiver)
+class _Taken:
+    """What a signature takes: places in order, names, and the rest."""
+
+    def __init__(self, parameters: tuple[Parameter, ...]) -> None:
+        own = tuple(parameter for parameter in parameters if not parameter.receiver)
+        self.star = any(parameter.kind == "var_positional" for parameter in own)
+        self.double_star = any(parameter.kind == "var_keyword" for parameter in own)
+        self.plain = tuple(parameter for parameter in own if not parameter.kind.startswith("var_"))
+        self.places = tuple(parameter for parameter in self.plain if parameter.kind in _BY_POSITION)
+        self.names = {parameter.name for parameter in self.plain}
+
+    def left(self, count: int) -> tuple[Parameter, ...]:
+        """Parameters that `count` arguments by position leave open."""
+        filled = self.places[:count]
+        return tuple(parameter for parameter in self.plain if parameter not in filled)
 
 
-def _takes_over(parameter: Parameter, places: list[Parameter], positions: list[Parameter]) -> bool:
-    """A new name in the place of a required old one: calls by position still fit."""
-    if parameter not in places:
-        return False
-    index = places.index(parameter)
-    return index < len(positions) and positions[index].required
+def _refused(before: _Taken, after: _Taken, count: int) -> str | None:
+    """Why calls with so many arguments by position no longer fit; None when they do, or never did."""
+    open_before, open_after = before.left(count), after.left(count)
+    needed = {parameter.name for parameter in open_before if parameter.required}
+    if any(parameter.required and parameter.kind not in _BY_NAME for parameter in open_before):
+        return None
+    if count > len(after.places) and not after.star:
+        return f"takes at most {len(after.places)} positional arguments"
+    nameable = {parameter.name for parameter in open_after if parameter.kind in _BY_NAME}
+    filled = {parameter.name for parameter in after.places[:count] if parameter.kind in _BY_NAME}
+    for parameter in open_before:
+        accepted = parameter.name in nameable or (after.double_star and parameter.name not in filled)
+        if parameter.kind in _BY_NAME and not accepted:
+            return f"no longer takes {parameter.name!r} by name"
+    for parameter in open_after:
+        if parameter.required and not (parameter.name in needed and parameter.kind in _BY_NAME):
+            known = (
+                "parameter {!r} became required" if parameter.name in before.names else "new required parameter {!r}"
+            )
+            return known.format(parameter.name)
+    return None
 
 
 def _type(text: str | None) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import itertools
-from typing import Any
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -23,10 +24,11 @@ KINDS = {
 }
 
 
-def signature(text: str) -> inspect.Signature:
-    names: dict[str, Any] = {}
+@functools.cache
+def function(text: str) -> Callable[..., None]:
+    names: dict[str, Callable[..., None]] = {}
     exec(f"def f({text}): pass", names)
-    return inspect.signature(names["f"])
+    return names["f"]
 
 
 def parameters(text: str) -> tuple[Parameter, ...]:
@@ -37,7 +39,7 @@ def parameters(text: str) -> tuple[Parameter, ...]:
             required=one.default is one.empty and "VAR" not in one.kind.name,
             receiver=one.name == "self",
         )
-        for one in signature(text).parameters.values()
+        for one in inspect.signature(function(text)).parameters.values()
     )
 
 
@@ -80,15 +82,15 @@ def test_calls_still_fit(old: str, new: str) -> None:
         ("a", "b, a", "new required parameter 'b'"),
         ("a", "a, *, b", "new required parameter 'b'"),
         ("a, b=1", "a, b", "'b' became required"),
-        ("a, b=1", "a", "fewer positional"),
+        ("a, b=1", "a", "'b' by name"),
         ("a, *, b=1", "a", "'b' by name"),
         ("a", "b", "'a' by name"),
         ("a", "a, /", "'a' by name"),
-        ("a, b", "a, *, b", "fewer positional"),
+        ("a, b", "a, *, b", "at most 1 positional"),
         ("a, b", "b, a", "stands where"),
         ("a, *args", "a", "further positional"),
         ("a, **more", "a", "further keyword"),
-        ("self, a", "self", "fewer positional"),
+        ("self, a", "self", "'a' by name"),
     ],
 )
 def test_some_call_no_longer_fits(old: str, new: str, why: str) -> None:
@@ -146,7 +148,7 @@ def calls() -> list[tuple[tuple[int, ...], dict[str, int]]]:
 
 def fits(text: str, args: tuple[int, ...], names: dict[str, int]) -> bool:
     try:
-        signature(text).bind(*args, **names)
+        function(text)(*args, **names)
     except TypeError:
         return False
     return True
