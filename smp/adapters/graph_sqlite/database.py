@@ -94,6 +94,7 @@ class Database:
     def __init__(self, data_dir: Path) -> None:
         self.path = data_dir / FILE_NAME
         self._lock = threading.RLock()
+        self._opening = threading.Lock()
         self._local = threading.local()
         self._connections: list[sqlite3.Connection] = []
         self._closed = False
@@ -113,7 +114,7 @@ class Database:
 
     def close(self) -> None:
         """Close every connection; later calls raise `Unavailable`."""
-        with self._lock:
+        with self._lock, self._opening:
             self._closed = True
             for connection in self._connections:
                 connection.close()
@@ -128,8 +129,7 @@ class Database:
                 return
             connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
             if connection is None:
-                with self._lock:
-                    connection = self._local.connection = self._connect()
+                connection = self._local.connection = self._connect()
             yield connection
 
     @contextmanager
@@ -152,15 +152,16 @@ class Database:
                     self._writer.execute("ROLLBACK")
 
     def _connect(self) -> sqlite3.Connection:
-        if self._closed:
-            raise Unavailable("the store has been closed; open it again", backend=FILE_NAME)
-        connection = sqlite3.connect(
-            self.path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None, check_same_thread=False
-        )
+        with self._opening:
+            if self._closed:
+                raise Unavailable("the store has been closed; open it again", backend=FILE_NAME)
+            connection = sqlite3.connect(
+                self.path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None, check_same_thread=False
+            )
+            self._connections.append(connection)
         connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         for pragma in PRAGMAS.strip().splitlines():
             connection.execute(pragma)
-        self._connections.append(connection)
         return connection
 
     def _create(self) -> None:
