@@ -188,22 +188,7 @@ class Workspace:
         before, after = self.graph_of(session), self.after(session, full)
         errors = self.parse_errors(session, full)
         report, records = self._difference(session, full, before, after, errors)
-        box = self.box(session)
-        given = tuple(change for change in full if change.content is not None or change.change_type == DELETED)
-        if box is not None and given:
-            present = {file.path: file for file in self._driver.read(box, tuple(change.path for change in given))}
-            self._driver.write(
-                box,
-                tuple(
-                    ChangedFile(
-                        path=change.path,
-                        content=change.content,
-                        mode=present[change.path].mode if present[change.path].content is not None else 0o644,
-                    )
-                    for change in given
-                    if present[change.path].content != change.content
-                ),
-            )
+        self._into_box(session, full)
         self._telemetry.record(records)
         self._append(session.id, tuple(self._pushed_change(change) for change in full))
         return report
@@ -251,6 +236,24 @@ class Workspace:
             gone = replace(box, status=SandboxStatus.DESTROYED, destroyed_at=self._clock.now())
             self._artifacts.put(SANDBOX, key, _encode(gone), session_id=session.id)
         return "; ".join(failures) or None
+
+    def _into_box(self, session: Session, changes: tuple[FileChange, ...]) -> None:
+        """Write what differs into the session's box, if it has one; permission bits of what is there are kept."""
+        box = self.box(session)
+        if box is None:
+            return
+        present = {file.path: file for file in self._driver.read(box, tuple(change.path for change in changes))}
+        wanted = tuple(
+            ChangedFile(
+                path=change.path,
+                content=change.content,
+                mode=present[change.path].mode if present[change.path].content is not None else 0o644,
+            )
+            for change in changes
+            if present[change.path].content != change.content
+        )
+        if wanted:
+            self._driver.write(box, wanted)
 
     # The overlay
 
