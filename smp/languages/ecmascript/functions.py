@@ -61,9 +61,6 @@ class FunctionWalk(CallWalk):
         slot = self.b.function_slot()
         definition = self.outline.definition_of(node)
         index = definition.index if definition is not None else NOTHING
-        owner = index
-        if index == NOTHING:
-            owner = self.callback_owner if self.callback_owner is not None else self.frame.owner
         if node.type == "arrow_function":
             flags |= FunctionFlag.ARROW
         if has_token(node, "async"):
@@ -72,13 +69,19 @@ class FunctionWalk(CallWalk):
             flags |= FunctionFlag.GENERATOR
         if index == NOTHING:
             flags |= FunctionFlag.LAMBDA
+        enclosing = self.callback_owner if index == NOTHING and self.callback_owner is not None else self.frame.owner
+        owner = index if index != NOTHING else enclosing
         frame = Frame(scope=self.scopes.of(node, self.scope), owner=owner, function=slot, draft=draft)
         if cls is None and node.type == "arrow_function":
             frame.this, frame.draft = self.frame.this, self.frame.draft
         else:
             frame.this = self.b.shared(Op.RECEIVER, slot)
-        self.waiting.append(partial(self._run, node, slot, frame, flags, cls, index))
+        self.waiting.append(partial(self._run, node, slot, frame, flags, cls, index, enclosing))
         return self.b.shared(Op.FUNC, slot)
+
+    def _function_name(self, node: tree_sitter.Node) -> str:
+        definition = self.outline.definition_of(node)
+        return definition.name if definition is not None else key_name(node.child_by_field_name("name")) or ""
 
     def receive(self, function_op: int, this: int) -> None:
         """Says what `this` is in a function whose body has not been walked yet."""
@@ -93,6 +96,7 @@ class FunctionWalk(CallWalk):
         flags: FunctionFlag,
         cls: ClassDraft | None,
         definition: int,
+        enclosing: int,
     ) -> None:
         """Walks a function's parameters and body, and fills its row."""
         before = (self.frame, self.scope, self.callback_owner, self.depth)
@@ -108,11 +112,10 @@ class FunctionWalk(CallWalk):
         elif body is not None:
             frame.returns.append(self.expr(body))
         self.frame, self.scope, self.callback_owner, self.depth = before
-        name = key_name(node.child_by_field_name("name")) or ""
         self.b.functions[slot] = Function(
-            name=name,
+            name=self._function_name(node),
             definition=definition,
-            owner=frame.owner,
+            owner=enclosing,
             cls=cls.index if cls is not None else NOTHING,
             flags=int(flags),
             params=params,
@@ -198,9 +201,9 @@ class FunctionWalk(CallWalk):
         annotation = self.return_annotation(node, is_async=False)
         self.frame, self.scope = before
         self.b.functions[slot] = Function(
-            name=key_name(node.child_by_field_name("name")) or "",
+            name=self._function_name(node),
             definition=index,
-            owner=owner,
+            owner=before[0].owner,
             cls=draft.index if draft is not None else NOTHING,
             flags=int(kind),
             params=params,

@@ -11,14 +11,14 @@ from __future__ import annotations
 from smp.languages.base import Tables, Transfer
 from smp.languages.ecmascript.builtins import GLOBAL_TYPES, GLOBALS
 
-_PSEUDO = ("this", "typeof")
-"""What the walk writes for the types `this` and `typeof x`."""
+_PSEUDO = ("this", "typeof", "Tuple")
+"""What the walk writes for the types `this`, `typeof x` and `[A, B]`."""
 _PLAIN = (
     "String Number Boolean BigInt Symbol RegExp Date Math JSON Object Array Map Set WeakMap WeakSet Promise Error Function "
     "Uint8Array Int8Array Uint16Array Int16Array Uint32Array Int32Array Float32Array Float64Array ArrayBuffer DataView Buffer "
-    "URL URLSearchParams Headers FormData Response Request TextEncoder TextDecoder AbortController Intl Reflect"
+    "Tuple URL URLSearchParams Headers FormData Response Request TextEncoder TextDecoder AbortController Intl Reflect"
 )
-_ARRAYS = ("Array", "ReadonlyArray")
+_ARRAYS = ("Array", "ReadonlyArray", "Tuple")
 _SETS = ("Set", "ReadonlySet", "WeakSet")
 _MAPS = ("Map", "ReadonlyMap", "WeakMap")
 _TEXTS = (

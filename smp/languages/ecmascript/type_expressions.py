@@ -117,11 +117,7 @@ class TypeWalk(WalkState):
 
     def _tuple(self, node: tree_sitter.Node) -> int:
         operands = [self.type_of(_tuple_part(child)) for child in node.named_children if child.type != "comment"]
-        operands = [operand for operand in operands if operand != NOTHING]
-        if not operands:
-            return self.builtin_type("Array")
-        element = operands[0] if len(operands) == 1 else self.b.op(Op.UNION, *operands)
-        return self.b.op(Op.APPLY, self.builtin_type("Array"), element)
+        return self.b.op(Op.APPLY, self.builtin_type("Tuple"), *operands)
 
     def _inner(self, node: tree_sitter.Node) -> int:
         parts = [child for child in node.named_children if child.type != "comment"]
