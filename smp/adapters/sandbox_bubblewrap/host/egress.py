@@ -52,8 +52,9 @@ class NameServer:
         if known is None:
             number = min(len(self.names), _MAX_NAMES) + 1
             known = f"198.{18 + (number >> 16)}.{(number >> 8) & 255}.{number & 255}"
-            self.names[name] = known
-            self.by_address.setdefault(known, name)
+            if len(self.names) < _MAX_NAMES:  # past that they share an address and are not remembered
+                self.names[name] = known
+                self.by_address[known] = name
         return known
 
     def answer(self, query: bytes) -> bytes | None:
