@@ -128,8 +128,9 @@ class ExecuteStep(BoxStep, frozen=True, kw_only=True):
 
 
 class TargetsStep(BoxStep, frozen=True, kw_only=True):
-    """`declared`: (target, test) pairs of the request, which win over what the graph says."""
+    """`files`: all that the run has touched. `declared`: pairs of the request, which win over what the graph says."""
 
+    files: tuple[FilePath, ...] = ()
     declared: tuple[tuple[FilePath, FilePath], ...] = ()
 
 

@@ -10,6 +10,7 @@ from smp.adapters.clock_system import SystemClock
 from smp.adapters.embedder_minilm import MiniLmEmbedder
 from smp.adapters.forge_git import GitForge
 from smp.adapters.graph_sqlite import SqliteGraphStore
+from smp.adapters.mutator_native import NativeMutator
 from smp.adapters.notifications_sqlite import SqliteNotifier
 from smp.adapters.runs_temporal import TemporalRunEngine, connect
 from smp.adapters.sandbox_bubblewrap.driver import BubblewrapDriver
@@ -91,7 +92,13 @@ def build_platform(settings: Settings) -> Services:
             sources=sources,
         ),
         integrity=IntegrityService(
-            settings=settings, clock=clock, driver=driver, artifacts=artifacts, graph=graph, metadata=graph
+            settings=settings,
+            clock=clock,
+            driver=driver,
+            artifacts=artifacts,
+            graph=graph,
+            metadata=graph,
+            mutator=NativeMutator(),
         ),
         handoff=HandoffService(
             settings=settings,

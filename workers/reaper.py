@@ -40,7 +40,15 @@ async def reap(client: Client, services: Services) -> tuple[str, ...]:
                 log.warning("session %s could not be closed: %s", session.id, error.message)
             else:
                 ended.append(session.id)
+    await asyncio.to_thread(_reap_boxes, services)
     return tuple(ended)
+
+
+def _reap_boxes(services: Services) -> None:
+    """Boxes that no open session has: of sessions that ended without their box's host, of a gate that was killed."""
+    kept = [session.sandbox_id for session in services.session_store.active() if session.sandbox_id is not None]
+    for box in services.sandboxes.reap(kept):
+        log.warning("removed box %s: no open session has it", box)
 
 
 async def _orphaned(client: Client, session: Session, now: datetime) -> bool:

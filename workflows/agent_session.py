@@ -291,7 +291,9 @@ class AgentSessionWorkflow:
         patience = self._request.patience
         targets = await self._call(
             contract.VERIFY_TARGETS,
-            lambda key: contract.TargetsStep(**self._box(key), declared=self._request.verify),
+            lambda key: contract.TargetsStep(
+                **self._box(key), files=tuple(sorted(self._touched)), declared=self._request.verify
+            ),
             contract.Targets,
             options.box(patience),
             summary="which tests guard the change",

@@ -1,0 +1,114 @@
+"""Activities of the integrity gate: which pairs to judge, and the verdict on one of them."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from typing import TYPE_CHECKING
+
+from temporalio import activity
+
+from activities import contract
+from activities.heartbeat import stop_if_cancelled
+from smp.domain.ids import FilePath
+from smp.domain.mutants import IntegrityReport, MutantStatus
+from smp.domain.runs import Verdict
+from smp.indexing.reports import FileChange
+from smp.query.tested_by import guarding_tests
+
+if TYPE_CHECKING:
+    from smp.services import Services
+
+NAMED = 20
+"""Findings that are worded one by one; the rest is counted."""
+VERDICTS = {
+    None: Verdict.PASSED,
+    "SURVIVING_MUTANT": Verdict.SURVIVING_MUTANT,
+    "MISSING_AST_ASSERT": Verdict.MISSING_ASSERT,
+    "TESTS_FAILING": Verdict.FAIL,
+}
+
+
+class IntegrityActivities:
+    """Reads only, but for the verdict itself, which has an id derived from the step's key."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    @activity.defn(name=contract.VERIFY_TARGETS, no_thread_cancel_exception=True)
+    def targets(self, step: contract.TargetsStep) -> contract.Targets:
+        """The pairs of changed code and the tests that reach it, as the box has them. Idempotent: reads only."""
+        if step.declared:
+            return contract.Targets(pairs=tuple(sorted(step.declared)))
+        changes = [
+            FileChange(path=file.path, content=file.content)
+            if file.content is not None
+            else FileChange(path=file.path, change_type="deleted")
+            for file in self._services.sandboxes.read(step.sandbox_id, step.files, session_id=step.session_id)
+        ]
+        found = guarding_tests(self._services.indexer.view(changes), step.files)
+        return contract.Targets(pairs=found.pairs, untested=found.untested)
+
+    @activity.defn(name=contract.VERIFY_INTEGRITY, no_thread_cancel_exception=True)
+    def verify(self, step: contract.VerifyStep) -> contract.Verified:
+        """Do these tests notice when the changed lines are wrong? Idempotent by `key`: the first verdict stands."""
+        session = self._services.sessions.require(step.session_id, driver=step.driver, method="smp/verify/integrity")
+        box = self._services.sandboxes.get(step.sandbox_id, session_id=step.session_id)
+        report = self._services.integrity.verify(
+            session,
+            box,
+            step.target_file,
+            step.test_file,
+            lines=self._changed_lines(step),
+            key=f"ver_{hashlib.sha256(step.key.encode()).hexdigest()[:32]}",
+            heartbeat=stop_if_cancelled,
+        )
+        return contract.Verified(
+            verdict=VERDICTS[report.failure_code],
+            verify_id=report.id,
+            detail=contract.shortened(verdict_words(report)),
+        )
+
+    def _changed_lines(self, step: contract.VerifyStep) -> frozenset[int] | None:
+        """Lines of the target that the session changed: a change answers for itself, not for the file's past.
+
+        None (all lines) for a file that is new, or where only lines were taken away.
+        """
+        box = self._services.sandboxes.get(step.sandbox_id, session_id=step.session_id)
+        path = FilePath(step.target_file)
+        now = next(iter(self._services.sandboxes.read(step.sandbox_id, (path,), session_id=step.session_id)), None)
+        before = next(iter(self._services.sources.read_at(box.spec.commit_sha, (path,))), None)
+        if now is None or now.content is None or before is None:
+            return None
+        return changed_lines(before.content, now.content) or None
+
+
+def changed_lines(before: bytes, after: bytes) -> frozenset[int]:
+    """Lines of `after`, from 1, that `before` does not have at that place."""
+    matcher = difflib.SequenceMatcher(None, before.splitlines(), after.splitlines(), autojunk=False)
+    return frozenset(
+        line + 1
+        for kind, _, _, start, end in matcher.get_opcodes()
+        if kind in ("replace", "insert")
+        for line in range(start, end)
+    )
+
+
+def verdict_words(report: IntegrityReport) -> str:
+    """The verdict for people and for agents: the score, then what to tighten."""
+    pair = f"{report.target_file} against {report.test_file}"
+    if report.failure_code == "TESTS_FAILING":
+        return f"{pair}: {report.tests_failed} tests fail\n{report.test_output}"
+    if report.failure_code == "MISSING_AST_ASSERT":
+        wanted = "\n".join(
+            f"{item.test}: no result of {item.node_id} reaches an assertion" for item in report.missing_asserts[:NAMED]
+        )
+        return f"{pair}: assertions are missing\n{wanted}"
+    score = f"{pair}: {report.mutants_killed} of {report.mutants_total} mutants of the changed lines were noticed"
+    survivors = [item for item in report.outcomes if item.status is MutantStatus.SURVIVED]
+    lines = [
+        f"line {item.mutant.line}: {item.mutant.original!r} -> {item.mutant.mutated!r} was not noticed by {item.test}"
+        for item in survivors[:NAMED]
+    ]
+    more = len(survivors) - len(lines)
+    return "\n".join([score, *lines, *([f"and {more} more"] if more > 0 else [])])
