@@ -8,6 +8,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct, UnsetType
 
+from smp.domain.graph import Node
 from smp.ports.graph_store import GraphStore
 from smp.query.context import HotRule
 from smp.query.heat import window_start
@@ -25,6 +26,14 @@ def graph_of(ctx: RequestContext, session_id: str | UnsetType | None = None) -> 
     """
     ctx.services.indexer.ensure_fresh()
     return ctx.services.sessions.graph_for(given(session_id))
+
+
+def note_read(ctx: RequestContext, session_id: str | UnsetType | None, *nodes: Node, method: str) -> None:
+    """Log what a session has looked at, inside its scope or not, and extend its life; nothing without a session."""
+    session = given(session_id)
+    if session is not None:
+        files = tuple(sorted({node.file for node in nodes if node.file is not None}))
+        ctx.services.sessions.note_read(session, method=method, files=files)
 
 
 def given(value: T | UnsetType) -> T | None:

@@ -313,6 +313,15 @@ class SessionService(SessionLife):
         """A file as the session has it on disk: in its box, if there is one, else in the working tree."""
         return self._workspace.read(self._ledger.present(SessionId(session_id)), file, path="file_path")
 
+    def note_read(self, session_id: str, *, method: str, files: tuple[FilePath, ...] = ()) -> None:
+        """Log a question of a session and extend its life; reads outside the scope are allowed.
+
+        Raises:
+            SessionNotFound, SessionExpired: See `require`.
+        """
+        session = self.require(session_id, method=method)
+        self._ledger.record(session.id, AuditEvent(seq=0, at=self._clock.now(), method=method, files=files))
+
     def record(self, session_id: str, event: AuditEvent) -> None:
         """Append a line that changes nothing else, e.g. a read (`files` names what was read)."""
         self._ledger.record(SessionId(session_id), event)

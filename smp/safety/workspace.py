@@ -247,7 +247,7 @@ class Workspace:
             ChangedFile(
                 path=change.path,
                 content=change.content,
-                mode=present[change.path].mode if present[change.path].content is not None else 0o644,
+                mode=_mode_of(present[change.path]),
             )
             for change in changes
             if present[change.path].content != change.content
@@ -343,6 +343,11 @@ class Workspace:
 def nodes_in(graph: GraphStore, files: Iterable[FilePath]) -> tuple[Node, ...]:
     """All nodes of these files."""
     return tuple(node for file in files for node in graph.scan(Scope(kind="file", prefix=file)))
+
+
+def _mode_of(file: ChangedFile) -> int:
+    """Permission bits that new content of a file gets: its own, unless it is absent or a link."""
+    return 0o644 if file.content is None or file.link is not None else file.mode
 
 
 def _edges(graph: GraphStore, nodes: tuple[Node, ...]) -> set[tuple[EdgeKind, NodeId, NodeId | None, str | None]]:

@@ -14,7 +14,7 @@ from smp.query.resolve import resolve_node, resolve_scope
 from smp.query.search import SEARCHED_FIELDS, search, searched_nodes
 from smp.rpc.context import RequestContext
 from smp.rpc.method import rpc_method
-from smp.rpc.reading import graph_of, rfc3339, wire
+from smp.rpc.reading import graph_of, note_read, rfc3339, wire
 from smp.rpc.wire import NodeRef, Params, QueryText, Result, ScopeText, SessionRef, Tag, Text, TopK
 
 Tags = Annotated[tuple[Tag, ...], Meta(description="Unique.")]
@@ -308,6 +308,7 @@ class SearchResult(Result, frozen=True, kw_only=True):
 def search_metadata(params: SearchParams, ctx: RequestContext) -> SearchResult:
     """Ranked full-text search over docstrings, descriptions and tags."""
     graph = graph_of(ctx, params.session_id)
+    note_read(ctx, params.session_id, method="smp/search")
     wanted = params.filter
     scope = resolve_scope(graph, wanted.scope, path="filter.scope") if wanted.scope != "full" else Scope()
     answer = search(

@@ -209,7 +209,8 @@ def _apply(
     sessions = ctx.services.sessions
     report: UpdateReport
     if isinstance(session_id, UnsetType):
-        sessions.refuse_locked(tuple(change.path for change in changes))
+        # Saying what lies on disk is always welcome; pushing other content would write past the holder of a lock.
+        sessions.refuse_locked(tuple(change.path for change in changes if change.content is not None))
         report = ctx.services.indexer.update(changes)
     else:
         report = sessions.update(session_id, changes, method=method)

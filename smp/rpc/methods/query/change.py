@@ -15,7 +15,7 @@ from smp.query.impact import impact
 from smp.query.resolve import resolve_file, resolve_node, resolve_path
 from smp.rpc.context import RequestContext
 from smp.rpc.method import rpc_method
-from smp.rpc.reading import graph_of, hot_rule, wire
+from smp.rpc.reading import graph_of, hot_rule, note_read, wire
 from smp.rpc.wire import NodeRef, Params, Path, Result, Risk, SessionRef
 
 ChangeType = Literal["signature_change", "delete", "move"]
@@ -163,6 +163,7 @@ def context(params: ContextParams, ctx: RequestContext) -> ContextResult:
     """What a programmer keeps in mind about a file: role, risk, imports, definitions, tests, data flow."""
     graph = graph_of(ctx, params.session_id)
     file = resolve_file(graph, params.file_path, path="file_path")
+    note_read(ctx, params.session_id, file, method="smp/context")
     telemetry = ctx.services.telemetry
     found = file_context(graph, telemetry, file, hot=hot_rule(ctx), depth=params.depth)
     closer = params.scope in ("debug", "review")
@@ -231,6 +232,7 @@ def assess_impact(params: ImpactParams, ctx: RequestContext) -> ImpactResult:
     """What breaks when an entity changes its signature, is deleted or moved, and which places need an edit."""
     graph = graph_of(ctx, params.session_id)
     entity = resolve_node(graph, params.entity, path="entity")
+    note_read(ctx, params.session_id, entity, method="smp/impact")
     return wire(impact(graph, entity, change_type=params.change_type), ImpactResult)
 
 
@@ -284,6 +286,7 @@ def diff(params: DiffParams, ctx: RequestContext) -> DiffResult:
     """Compare a file's present graph with that of proposed content, node by node."""
     path = resolve_path(params.file_path, path="file_path")
     graph = graph_of(ctx, params.session_id)
+    note_read(ctx, params.session_id, *graph.find(path), method="smp/diff")
     indexer, sessions = ctx.services.indexer, ctx.services.sessions
     pushed = () if isinstance(params.session_id, UnsetType) else sessions.overlay(params.session_id)
     own = next((change for change in pushed if change.path == path), None)

@@ -13,7 +13,7 @@ from smp.query.resolve import resolve_node
 from smp.query.trace import trace
 from smp.rpc.context import RequestContext
 from smp.rpc.method import rpc_method
-from smp.rpc.reading import graph_of, wire
+from smp.rpc.reading import graph_of, note_read, wire
 from smp.rpc.wire import NodeRef, Params, Result, SessionRef
 
 EdgeSelector = Literal[
@@ -77,6 +77,7 @@ def navigate(params: NavigateParams, ctx: RequestContext) -> NavigateResult:
     """Find a definition by id, path, `path#qualname` or unique name, and what stands next to it."""
     graph = graph_of(ctx, params.session_id)
     node = resolve_node(graph, params.query, path="query")
+    note_read(ctx, params.session_id, node, method="smp/navigate")
     entity = EntityResult(
         id=node.id,
         type=node.kind,
@@ -124,6 +125,7 @@ def trace_relationship(params: TraceParams, ctx: RequestContext) -> TraceResult:
     """Everything that a node reaches, or that reaches it, over one relationship."""
     graph = graph_of(ctx, params.session_id)
     start = resolve_node(graph, params.start, path="start")
+    note_read(ctx, params.session_id, start, method="smp/trace")
     found = trace(
         graph, start, relationship=params.relationship, depth=params.depth, direction=Direction(params.direction)
     )

@@ -11,7 +11,7 @@ from smp.domain.ids import NodeId
 from smp.query.locate import DEFAULT_KINDS, Query, Stores, locate
 from smp.rpc.context import RequestContext
 from smp.rpc.method import rpc_method
-from smp.rpc.reading import graph_of, hot_rule, wire
+from smp.rpc.reading import graph_of, hot_rule, note_read, wire
 from smp.rpc.wire import Params, QueryText, Result, SessionRef, TopK
 
 
@@ -90,6 +90,7 @@ def locate_code(params: LocateParams, ctx: RequestContext) -> LocateResult:
     """Nodes that answer a description: route to a community, seed by similarity, walk the graph, rank."""
     services = ctx.services
     graph = graph_of(ctx, params.session_id)
+    note_read(ctx, params.session_id, method="smp/locate")
     services.indexer.ensure_embedded()
     partition = services.indexer.partition()
     found = locate(

@@ -12,7 +12,7 @@ from smp.query.resolve import resolve_node
 from smp.query.why import readable, why
 from smp.rpc.context import RequestContext
 from smp.rpc.method import rpc_method
-from smp.rpc.reading import graph_of, wire
+from smp.rpc.reading import graph_of, note_read, wire
 from smp.rpc.wire import NodeRef, Params, Result, SessionRef
 
 
@@ -56,6 +56,7 @@ def trace_flow(params: FlowParams, ctx: RequestContext) -> FlowResult:
     graph = graph_of(ctx, params.session_id)
     start = resolve_node(graph, params.start, path="start")
     end = resolve_node(graph, params.end, path="end")
+    note_read(ctx, params.session_id, start, end, method="smp/flow")
     return wire(flow(graph, start, end, flow_type=params.flow_type), FlowResult)
 
 
@@ -89,6 +90,7 @@ def explain(params: WhyParams, ctx: RequestContext) -> WhyResult:
     graph = graph_of(ctx, params.session_id)
     source = resolve_node(graph, params.source, path="from")
     target = resolve_node(graph, params.target, path="to")
+    note_read(ctx, params.session_id, source, target, method="smp/graph/why")
     chain = why(graph, source, target)
     same = source.id == target.id
     return WhyResult(
