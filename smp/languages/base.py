@@ -89,6 +89,10 @@ class Transfer(Struct, frozen=True, kw_only=True):
         calls: Position of an argument that is called, else -1. with_elements: position whose elements (or the receiver's, at
             -2) it receives; -1: unknown arguments.
         protocol: Method names that run on argument 0 (`len` → `__len__`).
+        hands_at: Position at which the called argument gets the elements.
+
+    Further results: `receiver_call`, `receiver_apply` (what calling the receiver without the first argument returns, which
+    is its `this`; with `apply` the second argument holds the arguments).
     """
 
     result: str = ""
@@ -97,6 +101,7 @@ class Transfer(Struct, frozen=True, kw_only=True):
     calls: int = -1
     with_elements: int = -1
     protocol: tuple[str, ...] = ()
+    hands_at: int = 0
 
 
 class Tables(Struct, frozen=True, kw_only=True):
@@ -118,6 +123,13 @@ class Tables(Struct, frozen=True, kw_only=True):
         members: External class → names it has, where known: a look-up may step over it for others.
         plain_types: External types (`builtins.str` …) whose attributes never lead back into the project.
         property_decorators: Dotted names of decorators that make a getter (for those not recognised syntactically).
+        sequence_type, tuple_type, mapping_type, generator_type: What displays, rest parameters and transfers make.
+        record_types: Containers whose attributes are their items (object literals).
+        container_types: External types whose construction makes a container of that name (`Map`) …
+        pair_types: … of which iterating yields (key, value) pairs.
+        function_methods: Methods that every function has → dotted name in `transfers` (`call`, `apply`, `bind`).
+        awaited_methods: Methods of what an asynchronous function returns, likewise (`then`).
+        callback_edges: A function handed to a `Transfer` that `calls` it is called by the site's function.
         test_hooks: Names of methods that run with every test of their class.
     """
 
@@ -137,6 +149,16 @@ class Tables(Struct, frozen=True, kw_only=True):
     plain_types: frozenset[str] = frozenset()
     property_decorators: frozenset[str] = frozenset()
     test_hooks: tuple[str, ...] = ()
+    sequence_type: str = "builtins.list"
+    tuple_type: str = "builtins.tuple"
+    mapping_type: str = "builtins.dict"
+    generator_type: str = "builtins.generator"
+    record_types: frozenset[str] = frozenset()
+    container_types: frozenset[str] = frozenset()
+    pair_types: frozenset[str] = frozenset()
+    function_methods: Mapping[str, str] = {}
+    awaited_methods: Mapping[str, str] = {}
+    callback_edges: bool = False
 
 
 class Language(abc.ABC):

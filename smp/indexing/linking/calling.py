@@ -23,6 +23,7 @@ from smp.indexing.linking.values import (
     FuncRef,
     Value,
 )
+from smp.languages.base import Transfer
 
 Argument = tuple[int, str, int]
 """(ArgKind, keyword, node in the calling file)."""
@@ -187,7 +188,9 @@ class Calling(Solver, abc.ABC):
         at = owner.params.get((ref.index, position))
         if at is None:
             return None
-        kind = "builtins.tuple" if ref.decl.params[position].kind == "var_positional" else "builtins.dict"
+        kind = (
+            self.tables.tuple_type if ref.decl.params[position].kind == "var_positional" else self.tables.mapping_type
+        )
         return self.intern.container(kind, ref.unit, at, owner.unit.path)
 
     def _into_element(self, state: UnitState, ref: FuncRef, position: int, which: str, node: int) -> None:
@@ -331,7 +334,21 @@ class Calling(Solver, abc.ABC):
                             "element",
                             self.node(state, element_key(recv, which)),
                         )
+        if transfer.calls >= 0:
+            self.hand_over(state, transfer, value, at, positional, result)
         self.apply(state, transfer.result, value, at, arguments, positional, result)
+
+    @abc.abstractmethod
+    def hand_over(
+        self, state: UnitState, transfer: Transfer, value: Value, at: int, positional: list[int], result: int
+    ) -> None:
+        """A built-in calls the function it is given."""
+
+    @abc.abstractmethod
+    def call_receiver(
+        self, state: UnitState, value: Value, at: int, arguments: tuple[Argument, ...], result: int, *, spread: bool
+    ) -> None:
+        """A method of a function calls it."""
 
     def called_name(self, dotted: str) -> str:
         """The type of what an external callable returns: the class itself, or a name for the unknown result."""
@@ -357,7 +374,7 @@ class Calling(Solver, abc.ABC):
         if what == "instance":
             state.add(result, self.intern.xinst(detail))
         elif what == "list_of":
-            state.add(result, self.intern.xinst("builtins.list", ((self.intern.xinst(detail),),)))
+            state.add(result, self.intern.xinst(self.tables.sequence_type, ((self.intern.xinst(detail),),)))
         elif what == "partial":
             if first != NOTHING:
                 self.watch(state, first, self.TRANSFER, "partial", result, at)
@@ -368,10 +385,15 @@ class Calling(Solver, abc.ABC):
             if node != NOTHING:
                 self.watch(state, node, self.TRANSFER, what, result)
         elif what in ("container", "pairs", "dict", "chain", "zip", "awaited_all", "mapped"):
-            self._new_container(state, what, detail, at, arguments, positional, result)
+            self._new_container(state, what, detail, at, arguments, positional, result, value)
         elif what in ("class_of", "instance_of", "call"):
             if first != NOTHING:
                 self.watch(state, first, self.TRANSFER, what, result)
+        elif what in ("receiver_call", "receiver_apply"):
+            self.call_receiver(state, value, at, arguments, result, spread=what == "receiver_apply")
+        elif what == "receiver_partial":
+            if recv is not None:
+                state.add(result, self.intern.partial(recv, state.index, at, state.unit.path))
         elif what.startswith("receiver") and recv is not None:
             self._from_receiver(state, what, recv, at, arguments, result)
 
@@ -384,8 +406,11 @@ class Calling(Solver, abc.ABC):
         arguments: tuple[Argument, ...],
         positional: list[int],
         result: int,
+        value: Value,
     ) -> None:
-        kind = "builtins.dict" if what == "dict" else "builtins.list"
+        kind = self.tables.mapping_type if what == "dict" else self.tables.sequence_type
+        if value.name in self.tables.container_types:
+            kind = value.name
         made = self.intern.container(kind, state.index, at, state.unit.path)
         state.add(result, made)
         targets = [self.node(state, element_key(made, which)) for which in ("*", "all")]
@@ -415,7 +440,7 @@ class Calling(Solver, abc.ABC):
         self, state: UnitState, what: str, node: int, position: int, made: Value, at: int, targets: list[int]
     ) -> None:
         """`enumerate` and `zip`: elements are tuples whose N-th entry comes from the N-th argument."""
-        pair = self.intern.container("builtins.tuple", state.index, at, state.unit.path)
+        pair = self.intern.container(self.tables.tuple_type, state.index, at, state.unit.path)
         for target in targets:
             state.add(target, pair)
         which = "#1" if what == "pairs" else f"#{position}"
@@ -446,12 +471,12 @@ class Calling(Solver, abc.ABC):
                 if what == "receiver_item" and len(arguments) > 1 and arguments[1][2] != NOTHING:
                     state.link(arguments[1][2], result)
             elif what in ("receiver_container", "receiver_items", "receiver_pair"):
-                made = self.intern.container("builtins.tuple", state.index, at, state.unit.path)
+                made = self.intern.container(self.tables.tuple_type, state.index, at, state.unit.path)
                 keys = ("#1", "all") if what != "receiver_container" else ("*", "all")
                 for key in keys:
                     state.link(everything, self.node(state, element_key(made, key)))
                 if what == "receiver_items":
-                    outer = self.intern.container("builtins.list", state.index, at, state.unit.path)
+                    outer = self.intern.container(self.tables.sequence_type, state.index, at, state.unit.path)
                     for key in ("*", "all"):
                         state.add(self.node(state, element_key(outer, key)), made)
                     made = outer
@@ -462,8 +487,10 @@ class Calling(Solver, abc.ABC):
                 for value in found:
                     state.add(result, value)
             elif found:
-                wrapped = found if what == "receiver_container" else (self.intern.xinst("builtins.tuple", ((), found)),)
-                kind = "builtins.list" if what != "receiver_pair" else "builtins.tuple"
+                wrapped = (
+                    found if what == "receiver_container" else (self.intern.xinst(self.tables.tuple_type, ((), found)),)
+                )
+                kind = self.tables.sequence_type if what != "receiver_pair" else self.tables.tuple_type
                 state.add(result, self.intern.xinst(kind, (wrapped,)))
         elif recv.kind == GEN and what == "receiver_element":
             self.iterate(state, recv, result)

@@ -10,6 +10,7 @@ from smp.domain.source import NOTHING, FunctionFlag, Op, Site, SiteKind
 from smp.indexing.linking.candidates import Candidates
 from smp.indexing.linking.flow import UnitState
 from smp.indexing.linking.program import Program, Unit, stronger
+from smp.indexing.linking.objects import RECEIVER_CALLS
 from smp.indexing.linking.rules import Rules
 from smp.indexing.linking.values import (
     BOUND,
@@ -159,8 +160,24 @@ class Emission:
             draft.candidates |= extra - reached
         for dotted in external:
             self.unsettled(site, UnresolvedReason.EXTERNAL, dotted or text)
+            self.called_back(site, dotted)
         if not targets and not external and not known:
             self.unresolved_call(site, callee, text, missing=resolved.missing, below=extra)
+
+    def called_back(self, site: Site, dotted: str) -> None:
+        """Functions of the project that a built-in is known to call when it is handed them."""
+        tables = self.flow.tables
+        transfer = tables.transfers.get(dotted)
+        op = self.ops[site.op]
+        if transfer is None or transfer.calls < 0 or not tables.callback_edges or len(op) < 5 + 3 * transfer.calls:
+            return
+        targets: list[Target] = []
+        for value in self.best(self.state.values(op[4 + 3 * transfer.calls])):
+            if value.kind in (FUNC, BOUND, PARTIAL):
+                self.targets(value, Resolution.FLOW, targets, set(), set())
+        if len(targets) <= MAX_FLOW_TARGETS:
+            for target in targets:
+                self.edge(EdgeKind.CALLS_STATIC, site.owner, target.node_id, site.line, Resolution.FLOW, "callback")
 
     def best(self, values: set[Value]) -> list[Value]:
         """Values in order, without assumptions that better evidence makes idle: construction over declaration."""
@@ -198,11 +215,9 @@ class Emission:
             return True
         if kind == CLASS:
             assert isinstance(value.ref, ClassRef)
-            targets.append(
-                Target(
-                    value.ref.node_id, static or Resolution.RECEIVER_TYPE if value.below else static or Resolution.FLOW
-                )
-            )
+            if value.ref.node_id:
+                label = static or (Resolution.RECEIVER_TYPE if value.below else Resolution.FLOW)
+                targets.append(Target(value.ref.node_id, label))
             for func in self.lookup.constructors(value.ref):
                 if func.node_id is not None:
                     targets.append(Target(func.node_id, Resolution.CONSTRUCTOR))
@@ -226,6 +241,12 @@ class Emission:
             targets += [Target(t.node_id, Resolution.FLOW, "partial") for t in inner]
             return known
         if kind in (EXT, XBOUND):
+            transfer = self.flow.tables.transfers.get(value.name)
+            if value.recv is not None and transfer is not None and transfer.result in RECEIVER_CALLS:
+                reached: list[Target] = []
+                known = self.targets(value.recv, None, reached, extra, external)
+                targets += [Target(t.node_id, Resolution.FLOW, "partial") for t in reached]
+                return known
             external.add(value.name)
             return True
         if kind == XINST and value.name not in ("object()",):
@@ -312,9 +333,13 @@ class Emission:
 
     def accessed(self, site: Site, holder: int, name: str, flag: FunctionFlag, dunder: str) -> None:
         """An attribute that is code: a call of the getter, setter or deleter."""
-        values = [v for v in self.best(self.state.values(holder)) if v.kind == INST and isinstance(v.ref, ClassRef)]
+        held = self.best(self.state.values(holder))
+        values = [v for v in held if v.kind == INST and isinstance(v.ref, ClassRef)]
         hit: dict[str, Resolution] = {}
         extra: set[str] = set()
+        for value in held:
+            if self.flow.is_record(value):
+                self._record_accessor(value, name, flag, hit)
         for value in values:
             assert isinstance(value.ref, ClassRef)
             found = self.lookup.find(value.ref, name)
@@ -332,6 +357,16 @@ class Emission:
             for node_id, label in sorted(hit.items()):
                 self.edge(EdgeKind.CALLS_STATIC, site.owner, node_id, site.line, label).candidates |= extra - set(hit)
 
+    def _record_accessor(self, value: Value, name: str, flag: FunctionFlag, hit: dict[str, Resolution]) -> None:
+        unit, at = value.site
+        op = self.program.units[unit].summary.ops[at]
+        names = self.program.units[unit].summary.names
+        for position in range(2, len(op) if op[0] == Op.MAP else 0, 2):
+            if op[position] >= 0 and names[op[position]] == name:
+                for inner in self.flow.states[unit].values(op[position + 1]):
+                    if isinstance(inner.ref, FuncRef) and inner.ref.node_id is not None and inner.ref.decl.flags & flag:
+                        hit[inner.ref.node_id] = Resolution.PROPERTY
+
     def _descriptor(self, unit: int, leaf: int, dunder: str, hit: dict[str, Resolution]) -> None:
         for inner in self.flow.states[unit].values(leaf):
             if inner.kind == INST and isinstance(inner.ref, ClassRef):
@@ -348,6 +383,14 @@ class Emission:
             if value.kind == INST and isinstance(value.ref, ClassRef):
                 for name in site.names:
                     self.dunder(site, value, self.names[name])
+            elif value.kind == SUPER and isinstance(value.ref, ClassRef):
+                for name in site.names:
+                    found = self.lookup.find(
+                        self.flow.class_of(value.recv or value) or value.ref, self.names[name], value.ref
+                    )
+                    for ref in found.functions if not found.doubtful else ():
+                        if ref.node_id is not None:
+                            self.edge(EdgeKind.CALLS_STATIC, site.owner, ref.node_id, site.line, Resolution.CONSTRUCTOR)
 
     def dunder(self, site: Site, value: Value, name: str) -> bool:
         """Calls a protocol method of an instance, if the project has it."""

@@ -381,9 +381,24 @@ class Program:
                 ref.mro = linearise(ref, done, frozenset())
         for unit in self.units:
             for ref in unit.classes:
-                for ancestor in ref.mro[1:]:
+                for ancestor in self._ancestors(ref):
                     if isinstance(ancestor, ClassRef):
                         ancestor.below.append(ref)
+
+    def _ancestors(self, ref: ClassRef) -> list[ClassRef | str]:
+        """Classes behind a class, and the interfaces that it or they declare to implement."""
+        found: list[ClassRef | str] = list(ref.mro[1:])
+        for entry in ref.mro:
+            if isinstance(entry, ClassRef):
+                for interface in self.interfaces(entry):
+                    found += [above for above in interface.mro if above not in found]
+        return found
+
+    def interfaces(self, ref: ClassRef) -> list[ClassRef]:
+        """Interfaces of the project that a class itself declares to implement."""
+        unit = self.units[ref.unit]
+        values = [base for at in ref.decl.implements for base in self.base_values(unit, at)]
+        return [base for base in values if isinstance(base, ClassRef) and base is not ref]
 
     def _bases(self, unit: Unit, ref: ClassRef) -> list[ClassRef | str]:
         found: list[ClassRef | str] = []

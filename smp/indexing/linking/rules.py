@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from smp.domain.source import NOTHING, ClassFlag, FunctionFlag, Op
-from smp.indexing.linking.calling import Calling
 from smp.indexing.linking.flow import UnitState, element_key, field_key, module_field_key, op_key, return_key, yield_key
 from smp.indexing.linking.lookup import Found
+from smp.indexing.linking.objects import ObjectRules
 from smp.indexing.linking.values import (
     BOUND,
     CLASS,
@@ -29,7 +29,7 @@ MAX_INDEX = 16
 _MAPPINGS = ("dict", "Dict", "OrderedDict", "defaultdict", "Mapping", "Object")
 
 
-class Rules(Calling):
+class Rules(ObjectRules):
     """The rules of the flow; numbers of rules are positions in `rules`."""
 
     # Start -----------------------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ class Rules(Calling):
         param = ref.decl.params[position]
         unit = state.unit
         if param.kind == "var_positional" or param.kind == "var_keyword":
-            kind = "builtins.tuple" if param.kind == "var_positional" else "builtins.dict"
+            kind = self.tables.tuple_type if param.kind == "var_positional" else self.tables.mapping_type
             container = self.intern.container(kind, state.index, at, unit.path)
             state.add(at, container)
             for value in self.types.instances(unit, param.annotation):
@@ -196,6 +196,9 @@ class Rules(Calling):
             if not self.worth(state, element):
                 continue
             if key == -2:
+                if container.name in self.tables.record_types:
+                    self.watch(state, element, self.SPREAD, container, ("all",))
+                    continue
                 self.watch(state, element, self.SPREAD, container)
                 continue
             for which in (f"={names[key]}" if key != NOTHING else "*", "all"):
@@ -222,7 +225,12 @@ class Rules(Calling):
     def attribute(self, state: UnitState, value: Value, name: str, result: int) -> None:
         """`value.name`."""
         kind = value.kind
-        if kind == INST:
+        inherent = self.inherent_method(value, name)
+        if inherent is not None:
+            state.add(result, inherent)
+        elif self.is_record(value):
+            self.record_attribute(state, value, name, result)
+        elif kind == INST:
             self._instance_attribute(state, value, name, result)
         elif kind == CLASS:
             self._class_attribute(state, value, name, result)
@@ -231,7 +239,7 @@ class Rules(Calling):
         elif kind == EXT:
             state.add(result, self.external(value.name, name))
         elif kind in (XINST, CONT, GEN):
-            dotted = "builtins.generator" if kind == GEN else value.name
+            dotted = self.tables.generator_type if kind == GEN else value.name
             state.add(result, self.intern.xbound(self.dotted(dotted, name), value))
         elif kind == XBOUND:
             state.add(result, self.external(value.name, name))
@@ -388,6 +396,8 @@ class Rules(Calling):
                     self.call_function(state, func, value, ((0, "", stored),), sink)
         elif value.kind == FUNC and isinstance(value.ref, FuncRef):
             state.link(stored, self.node(state, field_key(value.ref, name)))
+        elif self.is_record(value):
+            self.store_record(state, value, name, stored)
         elif value.kind == MODULE:
             target = self.program.by_path.get(value.name)
             if target is not None and not value.below:
@@ -400,13 +410,13 @@ class Rules(Calling):
         elif value.kind == INST and isinstance(value.ref, ClassRef):
             self.call_method(state, value, "__setitem__", ((0, "", NOTHING), (0, "", stored)), state.new_node())
 
-    def on_spread(self, state: UnitState, value: Value, container: Value) -> None:
+    def on_spread(self, state: UnitState, value: Value, container: Value, keys: tuple[str, ...] = ("*", "all")) -> None:
         if value.kind == CONT:
             source = self.node(state, element_key(value, "all"))
-            for which in ("*", "all"):
+            for which in keys:
                 state.link(source, self.node(state, element_key(container, which)))
         else:
-            for which in ("*", "all"):
+            for which in keys:
                 self.iterate(state, value, self.node(state, element_key(container, which)))
 
     def on_item(self, state: UnitState, value: Value, constant: str, index: int, result: int) -> None:
@@ -442,7 +452,12 @@ class Rules(Calling):
         """Elements of a value."""
         kind = value.kind
         if kind == CONT:
-            if not value.name.endswith(_MAPPINGS):
+            if value.name in self.tables.pair_types:
+                pair = self.intern.container(self.tables.tuple_type, state.index, result, state.unit.path)
+                for which in ("#1", "all"):
+                    state.link(self.node(state, element_key(value, "all")), self.node(state, element_key(pair, which)))
+                state.add(result, pair)
+            elif not value.name.endswith(_MAPPINGS):
                 state.link(self.node(state, element_key(value, "all")), result)
         elif kind == GEN:
             assert isinstance(value.ref, FuncRef)
@@ -471,7 +486,7 @@ class Rules(Calling):
     def on_unpack(self, state: UnitState, value: Value, place: int, starred: int, result: int) -> None:
         if value.kind == CONT:
             if starred:
-                rest = self.intern.container("builtins.list", state.index, result, state.unit.path)
+                rest = self.intern.container(self.tables.sequence_type, state.index, result, state.unit.path)
                 state.add(result, rest)
                 sources = [f"#{index}" for index in range(max(place, 0), MAX_INDEX)] + ["*"]
                 for which in ("*", "all"):
@@ -538,7 +553,7 @@ class Rules(Calling):
             state.add(result, value)
 
     CALL, ATTR, STORE_ATTR, STORE_ITEM, ITEM, ITER, ENTER, AWAIT, UNPACK, NARROW_IN, NARROW_OUT, BIND, BINARY, SPREAD, \
-        DECORATOR_RESULT, ARGUMENT, STAR_ARGUMENT, MAP_ARGUMENT, TRANSFER = range(19)  # fmt: skip
+        DECORATOR_RESULT, ARGUMENT, STAR_ARGUMENT, MAP_ARGUMENT, TRANSFER, RECORD = range(20)  # fmt: skip
 
     def bind_rules(self) -> None:
         """Fills the table of rules, in the order of their numbers."""
@@ -546,4 +561,5 @@ class Rules(Calling):
             self.on_call, self.attribute, self.on_store_attr, self.on_store_item, self.on_item, self.on_iter, self.on_enter,
             self.on_await, self.on_unpack, self.on_narrow_in, self.on_narrow_out, self.on_bind, self.on_binary, self.on_spread,
             self.on_decorator_result, self.on_argument, self.on_star_argument, self.on_map_argument, self.on_transfer,
+            self.on_record,
         ]  # fmt: skip

@@ -130,6 +130,8 @@ class Types:
         """What iterating over an external generic instance yields."""
         if value.kind != XINST or not value.args:
             return ()
+        if value.name in self.tables.pair_types and len(value.args) > 1:
+            return (self.program.values.xinst(self.tables.tuple_type, value.args[:2]),)
         if value.name in self.tables.element_first:
             return value.args[0]
         return ()
@@ -138,7 +140,7 @@ class Types:
         """What subscripting an external generic instance gives."""
         if value.kind != XINST or not value.args:
             return ()
-        if value.name.endswith(("tuple", "Tuple")):
+        if value.name.endswith(("tuple", "Tuple")) or value.name == self.tables.tuple_type:
             if 0 <= index < len(value.args):
                 return value.args[index]
             return tuple(sorted({inner for arg in value.args for inner in arg}, key=by_key))

@@ -31,8 +31,8 @@ def _instance(name: str) -> Transfer:
     return Transfer(result=f"instance:{name}")
 
 
-def _calls(result: str = "", elements: int = -2) -> Transfer:
-    return Transfer(result=result, calls=0, with_elements=elements)
+def _calls(result: str = "", elements: int = -2, hands_at: int = 0) -> Transfer:
+    return Transfer(result=result, calls=0, with_elements=elements, hands_at=hands_at)
 
 
 def _arrays() -> dict[str, Transfer]:
@@ -64,7 +64,7 @@ def _arrays() -> dict[str, Transfer]:
         for name in ("forEach", "some", "every", "findIndex", "findLastIndex"):
             table[f"{kind}.{name}"] = _calls()
         for name in ("reduce", "reduceRight"):
-            table[f"{kind}.{name}"] = _calls("call", elements=-1)
+            table[f"{kind}.{name}"] = _calls("call", hands_at=1)
         table[f"{kind}.join"] = _instance("String")
     return table
 
@@ -100,11 +100,19 @@ def _promises() -> dict[str, Transfer]:
     }
 
 
+def _functions() -> dict[str, Transfer]:
+    return {
+        "Function.call": Transfer(result="receiver_call"),
+        "Function.apply": Transfer(result="receiver_apply"),
+        "Function.bind": Transfer(result="receiver_partial"),
+    }
+
+
 def _packages() -> dict[str, Transfer]:
     """Packages whose functions give back (an equal of) the function they are given."""
     table: dict[str, Transfer] = {}
     for name in ("memo", "forwardRef", "useCallback", "lazy"):
-        table[f"react.{name}"] = Transfer(result="arg:0")
+        table[f"react.{name}"] = table[f"react.default.{name}"] = Transfer(result="arg:0")
     table["react.useMemo"] = Transfer(result="call", calls=0)
     table["mobx-react-lite.observer"] = table["mobx-react.observer"] = Transfer(result="arg:0")
     return table
@@ -146,7 +154,7 @@ def _members() -> dict[str, frozenset[str]]:
 TABLES = Tables(
     constructors=("constructor",),
     builtins={name: name for name in sorted({*GLOBALS, *GLOBAL_TYPES, *_PSEUDO})},
-    transfers={**_arrays(), **_collections(), **_promises(), **_packages(), **_texts()},
+    transfers={**_arrays(), **_collections(), **_promises(), **_functions(), **_packages(), **_texts()},
     transparent=frozenset({"react.memo", "react.forwardRef", "react.useCallback"}),
     element_first=frozenset(
         "Array ReadonlyArray Set ReadonlySet Iterable Iterator IterableIterator Generator AsyncGenerator AsyncIterable "
@@ -159,4 +167,14 @@ TABLES = Tables(
     ignored_bases=frozenset({"Object"}),
     members=_members(),
     plain_types=frozenset(_PLAIN.split()),
+    sequence_type="Array",
+    tuple_type="Tuple",
+    mapping_type="Map",
+    generator_type="Generator",
+    record_types=frozenset({"Object"}),
+    container_types=frozenset({*_ARRAYS, *_SETS, *_MAPS}),
+    pair_types=frozenset(_MAPS),
+    function_methods={name: f"Function.{name}" for name in ("call", "apply", "bind")},
+    awaited_methods={name: f"Promise.{name}" for name in ("then", "catch", "finally")},
+    callback_edges=True,
 )

@@ -1,0 +1,137 @@
+"""Rules for languages in which object literals have attributes, functions have methods, and calls are handed functions.
+
+What is called how, and which built-ins do it, comes from the language's tables; where a table is empty, nothing here fires.
+"""
+
+from __future__ import annotations
+
+from smp.domain.source import NOTHING, ArgKind, FunctionFlag, Op
+from smp.indexing.linking.calling import Argument, Calling
+from smp.indexing.linking.flow import UnitState, element_key, op_key
+from smp.indexing.linking.values import BOUND, CLASS, CONT, FUNC, INST, PARTIAL, XBOUND, XINST, ClassRef, FuncRef, Value
+from smp.languages.base import Transfer
+
+RECEIVER_CALLS = frozenset({"receiver_call", "receiver_apply"})
+"""Results of transfers that call their receiver."""
+SPREAD = -2
+"""Key of a spread in a MAP op."""
+
+
+class ObjectRules(Calling):
+    """Records, methods of functions, callbacks."""
+
+    ATTR: int
+    RECORD: int
+
+    # Records ---------------------------------------------------------------------------------------------------------
+
+    def is_record(self, value: Value) -> bool:
+        """Whether a value is a container whose attributes are its items."""
+        return value.kind == CONT and value.name in self.tables.record_types
+
+    def record_attribute(self, state: UnitState, value: Value, name: str, result: int) -> None:
+        """`{…}.name`: what is stored under the key, or came with a spread behind it."""
+        if any(name in self.tables.members.get(kind, ()) for kind in self.tables.record_types):
+            state.add(result, self.intern.xbound(self.dotted(value.name, name), value))
+        for which in (f"={name}", "*"):
+            node = self.node(state, element_key(value, which))
+            self.watch(state, node, self.RECORD, value, result)
+        unit, at = value.site
+        for spread in self._spreads(unit, at, name):
+            self.watch(state, self.node(state, op_key(unit, spread)), self.ATTR, name, result)
+
+    def dotted(self, base: str, name: str) -> str:
+        """A longer external name, kept bounded."""
+        raise NotImplementedError
+
+    def _spreads(self, unit: int, at: int, name: str) -> list[int]:
+        """Spread ops of a literal that may provide a key: those behind its last explicit entry."""
+        summary = self.program.units[unit].summary
+        op = summary.ops[at] if 0 <= at < len(summary.ops) else (0,)
+        if op[0] != Op.MAP:
+            return []
+        found: list[int] = []
+        for position in range(2, len(op), 2):
+            key, element = op[position], op[position + 1]
+            if key == SPREAD:
+                if element != NOTHING:
+                    found.append(element)
+            elif key >= 0 and summary.names[key] == name:
+                found = []
+        return found
+
+    def on_record(self, state: UnitState, value: Value, recv: Value, result: int) -> None:
+        """An entry of a record is read: a getter runs, anything else is the value."""
+        if value.kind == FUNC and isinstance(value.ref, FuncRef):
+            if value.ref.decl.flags & FunctionFlag.PROPERTY:
+                self.call_function(state, value.ref, recv, (), result)
+                return
+            if value.ref.decl.flags & FunctionFlag.SETTER:
+                return
+        state.add(result, value)
+
+    def store_record(self, state: UnitState, value: Value, name: str, stored: int) -> None:
+        """`{…}.name = stored`."""
+        for which in (f"={name}", "all"):
+            state.link(stored, self.node(state, element_key(value, which)))
+
+    # Methods that values have by being functions or results of asynchronous ones -----------------------------------------
+
+    def inherent_method(self, value: Value, name: str) -> Value | None:
+        """`f.call`, `f.bind`; `g().then` where `g` is asynchronous: external methods of the value."""
+        if value.kind in (FUNC, BOUND, PARTIAL) and name in self.tables.function_methods:
+            return self.intern.xbound(self.tables.function_methods[name], value)
+        if name not in self.tables.awaited_methods:
+            return None
+        if value.kind == INST and isinstance(value.ref, ClassRef):
+            found = self.lookup.find(value.ref, name)
+            if found.owner is not None or self.lookup.declared_type(value.ref, name) is not None:
+                return None
+        elif value.kind not in (CONT, FUNC, BOUND, CLASS, XINST, XBOUND):
+            return None
+        return self.intern.xbound(self.tables.awaited_methods[name], value)
+
+    def call_receiver(
+        self, state: UnitState, value: Value, at: int, arguments: tuple[Argument, ...], result: int, *, spread: bool
+    ) -> None:
+        """`f.call(this, …)` and `f.apply(this, list)`."""
+        if value.recv is None:
+            return
+        rest = arguments[1:]
+        if spread:
+            rest = tuple((int(ArgKind.STAR), "", node) for _, _, node in rest[:1])
+        self.on_call(state, value.recv, at, rest, result)
+
+    # Callbacks -------------------------------------------------------------------------------------------------------
+
+    def hand_over(
+        self, state: UnitState, transfer: Transfer, value: Value, at: int, positional: list[int], result: int
+    ) -> None:
+        """A built-in calls the function it is given, with elements of what it belongs to."""
+        if not self.tables.callback_edges or transfer.calls >= len(positional) or positional[transfer.calls] == NOTHING:
+            return
+        inner = NOTHING
+        if transfer.with_elements == -2 and value.recv is not None:
+            inner = state.new_node()
+            self._handed(state, value.recv, inner)
+        arguments: tuple[Argument, ...] = (*[(0, "", NOTHING)] * transfer.hands_at, (0, "", inner))
+        callback = positional[transfer.calls]
+        if transfer.result == "mapped":
+            made = self.intern.container(self.tables.sequence_type, state.index, at, state.unit.path)
+            for which in ("*", "all"):
+                self.watch(state, callback, self.CALL, -1, arguments, self.node(state, element_key(made, which)))
+        else:
+            sink = result if transfer.result == "call" else state.new_node()
+            self.watch(state, callback, self.CALL, -1, arguments, sink)
+
+    def _handed(self, state: UnitState, recv: Value, inner: int) -> None:
+        """What a built-in hands to a callback: elements, values of a mapping, what a promise resolves to."""
+        if recv.kind == CONT:
+            state.link(self.node(state, element_key(recv, "all")), inner)
+        elif recv.kind == XINST:
+            awaited = self.types.awaited(recv)
+            found = self.types.item(recv) or (() if awaited == (recv,) else awaited)
+            for element in found:
+                state.add(inner, element)
+        else:
+            state.add(inner, recv)
