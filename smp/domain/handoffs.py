@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from msgspec import Struct
 
 from smp.domain.ids import AgentId, CommitSha, FilePath, HandoffId, SandboxId, SessionId, VerifyId
@@ -37,6 +39,8 @@ class BranchChange(Struct, frozen=True, kw_only=True):
     Attributes:
         branch: `smp/<session id>`; deterministic, so that a repeated call finds its own earlier work.
         body: Markdown.
+        authored_at: Fixed by the session, so that a repeated call makes the same commit.
+        trailers: Lines at the end of the commit message (`Smp-Session: …`).
     """
 
     branch: str
@@ -45,6 +49,8 @@ class BranchChange(Struct, frozen=True, kw_only=True):
     body: str
     author: str
     files: tuple[FilePath, ...]
+    authored_at: datetime = datetime(1970, 1, 1, tzinfo=UTC)
+    trailers: tuple[str, ...] = ()
 
 
 class PullRequest(Struct, frozen=True, kw_only=True):

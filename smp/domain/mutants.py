@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from enum import StrEnum
 
 from msgspec import Struct
@@ -61,6 +62,8 @@ class IntegrityReport(Struct, frozen=True, kw_only=True):
         status: `passed` or `failed`. failure_code: SURVIVING_MUTANT, MISSING_AST_ASSERT, TESTS_FAILING, or None.
         tree_hash: Merkle root of the box's files when judged; a later edit voids the verdict.
         mutation_score: killed / (killed + survived), in [0, 1]; 1.0 when there was nothing to kill.
+        mutants_total: Killed and survived. Timed-out ones count as killed; those that no test reaches, or that compile
+            to the same code as the original, are counted apart and not in the total.
         coverage_delta_pct: Percentage points of the target's lines, after minus before; None when not measurable.
     """
 
@@ -79,6 +82,10 @@ class IntegrityReport(Struct, frozen=True, kw_only=True):
     mutants_survived: int = 0
     mutation_score: float = 1.0
     coverage_delta_pct: float | None = None
+    mutants_equivalent: int = 0
+    mutants_timed_out: int = 0
+    mutants_not_covered: int = 0
+    verified_at: datetime = datetime(1970, 1, 1, tzinfo=UTC)
     tests_passed: int = 0
     tests_failed: int = 0
     test_output: str = ""

@@ -19,7 +19,10 @@ def rules_for(test_file: FilePath) -> AssertionRules:
     """
     rules = assertion_rules(test_file)
     if rules is None:
-        raise Invalid(f"no assertion rules for {test_file!r}; name a test file in a language that can be verified", path="test_file")
+        raise Invalid(
+            f"no assertion rules for {test_file!r}; name a test file in a language that can be verified",
+            path="test_file",
+        )
     return rules
 
 

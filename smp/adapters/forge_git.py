@@ -1,0 +1,279 @@
+"""A plain git remote: the branch is pushed, the pull request is a document.
+
+Commits are made from objects: a temporary index, `hash-object`, `commit-tree`. The user's working tree, index, HEAD,
+hooks and remote-tracking branches stay as they are; what changes is the object store and the branch `smp/<session>`.
+The remote is pushed to before the local branch is set, and only over what this forge itself had put there, so that a
+call that died half-way can be repeated and somebody else's commit on the branch is never lost.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from smp.domain.errors import ForgeFailed, Invalid
+from smp.domain.handoffs import BranchChange, ConflictHunk, FileConflict, PullRequest
+from smp.domain.ids import CommitSha, FilePath
+from smp.domain.sandboxes import ChangedFile
+from smp.ports.forge import Forge
+from smp.settings import Settings
+
+REMOTE = "origin"
+_LOCAL_SECONDS = 120
+_NETWORK_SECONDS = 300
+_SAFE = (
+    "-c", "core.hooksPath=/dev/null", "-c", "commit.gpgSign=false", "-c", "core.fsmonitor=false", "-c", "gc.auto=0",
+    "-c", "core.autocrlf=false", "-c", "protocol.ext.allow=never",
+)  # fmt: skip
+_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
+_MARKER_SIZE = 43
+"""Longer than any line of equal signs that people write under headings."""
+_MARKERS = re.compile(rb"^(<{43}|\|{43}|={43}|>{43})(?: |\r?$)")
+
+
+class GitForge(Forge):
+    """Keeps no state of its own; git's own locks order concurrent calls."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._repo = settings.repo
+
+    def conflicts(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> tuple[FileConflict, ...]:
+        """See the port. The base branch is the remote's branch of the name that is checked out, else its default
+        branch; without a remote the local branch."""
+        theirs = self._base_tip()
+        if theirs is None or theirs == change.base_sha:
+            return ()
+        ours = self._commit(change, files)
+        names = self._unmergeable(ours, theirs, tuple(file.path for file in files))
+        return tuple(
+            FileConflict(file=name, hunks=hunks)
+            for name in sorted(names)
+            if (hunks := self._hunks(name, change.base_sha, ours, theirs, certain=names[name]))
+        )
+
+    def publish(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> PullRequest:
+        """See the port.
+
+        Raises:
+            Invalid: The base commit is unknown (`path` = `base_sha`).
+        """
+        if not files:
+            raise Invalid(
+                "nothing changed, so there is nothing to publish; write the change into the box first",
+                path="sandbox_id",
+            )
+        ref = f"refs/heads/{change.branch}"
+        if self._git("symbolic-ref", "-q", "HEAD", check=False).stdout.decode().strip() == ref:
+            raise ForgeFailed(
+                f"branch {change.branch!r} is checked out; switch to another branch and repeat", branch=change.branch
+            )
+        head = self._commit(change, files)
+        before = self._rev(ref)
+        url = self._remote_url()
+        if url is not None:
+            self._push(ref, head, before)
+        if before != head:
+            done = self._git("update-ref", ref, head, before or "", check=False)
+            if done.returncode:
+                raise ForgeFailed(
+                    f"branch {change.branch!r} cannot be set: {_message(done.stderr)}", branch=change.branch
+                )
+        return PullRequest(
+            id=f"pr_git_{head[:10]}",
+            branch=change.branch,
+            base_sha=change.base_sha,
+            head_sha=head,
+            files_changed=tuple(sorted(file.path for file in files)),
+            url=_CREDENTIALS.sub("", url) if url is not None else str(self._repo),
+        )
+
+    def _commit(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> CommitSha:
+        base = self._rev(f"{change.base_sha}^{{commit}}")
+        if base is None:
+            raise Invalid(f"no commit {change.base_sha!r} in this repository", path="base_sha")
+        with tempfile.TemporaryDirectory(prefix="smp-index-") as folder:
+            index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
+            self._git("read-tree", base, env=index)
+            # Deletions first: a folder may have become a file.
+            ordered = sorted(files, key=lambda one: (one.content is not None or one.link is not None, one.path))
+            entries = b"".join(self._entry(file) for file in ordered)
+            self._git("update-index", "-z", "--index-info", env=index, stdin=entries)
+            tree = self._git("write-tree", env=index).stdout.decode().strip()
+        name = re.sub(r"[<>\n\r\0]", "", change.author) or "smp"
+        email = f"{re.sub(r'[^A-Za-z0-9._-]', '-', name)}@smp.invalid"
+        when = f"{int(change.authored_at.timestamp())} +0000"
+        identity = {
+            "GIT_AUTHOR_NAME": name, "GIT_AUTHOR_EMAIL": email, "GIT_AUTHOR_DATE": when,
+            "GIT_COMMITTER_NAME": name, "GIT_COMMITTER_EMAIL": email, "GIT_COMMITTER_DATE": when,
+        }  # fmt: skip
+        message = "\n".join([change.title, "", *change.trailers, ""]).encode()
+        made = self._git("commit-tree", tree, "-p", base, "-F", "-", env=identity, stdin=message)
+        return CommitSha(made.stdout.decode().strip())
+
+    def _entry(self, file: ChangedFile) -> bytes:
+        path = file.path.encode("utf-8", "surrogateescape")
+        if file.link is not None:
+            content, mode = os.fsencode(file.link), "120000"
+        elif file.content is None:
+            return b"0 " + b"0" * 40 + b"\t" + path + b"\0"
+        else:
+            content, mode = file.content, "100755" if file.mode & 0o100 else "100644"
+        blob = self._git("hash-object", "-w", "--stdin", "--no-filters", stdin=content).stdout.decode().strip()
+        return f"{mode} {blob}\t".encode() + path + b"\0"
+
+    def _remote_url(self) -> str | None:
+        found = self._git("remote", "get-url", "--push", REMOTE, check=False)
+        return found.stdout.decode().strip() or None if found.returncode == 0 else None
+
+    def _base_tip(self) -> CommitSha | None:
+        name = self._git("symbolic-ref", "-q", "HEAD", check=False).stdout.decode().strip()
+        if self._remote_url() is None:
+            return self._rev("HEAD^{commit}")
+        listed = self._network("ls-remote", REMOTE, "HEAD", *([name] if name else []))
+        tips = {ref: sha for sha, ref in (line.split("\t", 1) for line in listed.splitlines() if "\t" in line)}
+        ref = name if name in tips else "HEAD"
+        if ref not in tips:
+            return None
+        tip = CommitSha(tips[ref])
+        if self._rev(f"{tip}^{{commit}}") is None:
+            self._network("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--refmap=", REMOTE, ref)
+        return tip
+
+    def _push(self, ref: str, head: CommitSha, before: CommitSha | None) -> None:
+        listed = self._network("ls-remote", REMOTE, ref)
+        present = listed.split("\t", 1)[0].strip() if listed.strip() else ""
+        if present == head:
+            return
+        if present not in {"", before or ""}:
+            raise ForgeFailed(
+                f"somebody else has pushed to {ref.removeprefix('refs/heads/')!r} on {REMOTE}; "
+                "fetch and merge that branch, or hand off from a new session",
+                branch=ref.removeprefix("refs/heads/"),
+            )
+        self._network("push", "--quiet", "--no-verify", f"--force-with-lease={ref}:{present}", REMOTE, f"{head}:{ref}")
+
+    def _unmergeable(self, ours: str, theirs: str, changed: tuple[FilePath, ...]) -> dict[FilePath, bool]:
+        """Files that may not merge; True where git is certain, False where only a merge of the file will tell."""
+        done = self._git("merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", ours, theirs, check=False)
+        if done.returncode == 0:
+            return {}
+        if done.returncode == 1:
+            names = done.stdout.split(b"\0")[1:]
+            return {FilePath(os.fsdecode(name)): True for name in names if name}
+        return dict.fromkeys(changed, False)  # git before 2.38 has no such merge
+
+    def _hunks(self, path: FilePath, base: str, ours: str, theirs: str, *, certain: bool) -> tuple[ConflictHunk, ...]:
+        contents = [self._blob(commit, path) for commit in (ours, base, theirs)]
+        mine, old, other = contents
+        whole = (ConflictHunk(start_line=1, ours=_decoded(mine), theirs=_decoded(other)),)
+        if mine == other or (not certain and old == other):
+            return ()
+        if mine is None or other is None or any(b"\0" in (content or b"") for content in contents):
+            return whole
+        with tempfile.TemporaryDirectory(prefix="smp-merge-") as folder:
+            files = [Path(folder) / name for name in ("ours", "base", "theirs")]
+            for file, content in zip(files, contents, strict=True):
+                file.write_bytes(content or b"")
+            merged = self._git(
+                "merge-file",
+                "-p",
+                "--diff3",
+                f"--marker-size={_MARKER_SIZE}",
+                *(str(file) for file in files),
+                check=False,
+            )
+        hunks = _parsed_hunks(merged.stdout, (old or b"").splitlines(keepends=True))
+        return hunks or (whole if certain else ())
+
+    def _blob(self, commit: str, path: FilePath) -> bytes | None:
+        found = self._git("cat-file", "blob", f"{commit}:{path}", check=False)
+        return found.stdout if found.returncode == 0 else None
+
+    def _rev(self, name: str) -> CommitSha | None:
+        found = self._git("rev-parse", "--verify", "--quiet", name, check=False)
+        return CommitSha(found.stdout.decode().strip()) if found.returncode == 0 else None
+
+    def _network(self, *arguments: str) -> str:
+        done = self._git(*arguments, check=False, seconds=_NETWORK_SECONDS)
+        if done.returncode:
+            raise ForgeFailed(
+                f"git {arguments[0]} failed: {_message(done.stderr)}; "
+                f"check `git {arguments[0]}` with remote {REMOTE!r} by hand, then repeat",
+                remote=REMOTE,
+            )
+        return done.stdout.decode("utf-8", "replace")
+
+    def _git(
+        self,
+        *arguments: str,
+        env: dict[str, str] | None = None,
+        stdin: bytes = b"",
+        check: bool = True,
+        seconds: int = _LOCAL_SECONDS,
+    ) -> subprocess.CompletedProcess[bytes]:
+        clean = {
+            key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key == "GIT_SSH_COMMAND"
+        }
+        clean |= {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"} | (env or {})
+        try:
+            done = subprocess.run(
+                ["git", *_SAFE, *arguments],
+                cwd=self._repo,
+                env=clean,
+                input=stdin,
+                capture_output=True,
+                timeout=seconds,
+                check=False,
+            )
+        except FileNotFoundError as error:
+            raise ForgeFailed("git is not installed; install it and repeat") from error
+        except subprocess.TimeoutExpired as error:
+            raise ForgeFailed(
+                f"git {arguments[0]} did not end within {seconds} s; check the remote and repeat"
+            ) from error
+        if check and done.returncode:
+            raise ForgeFailed(f"git {arguments[0]} failed: {_message(done.stderr)}")
+        return done
+
+
+def _message(stderr: bytes) -> str:
+    """The last lines of git's complaint, without user names and passwords of URLs."""
+    lines = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines() if line.strip()]
+    return _CREDENTIALS.sub("", "; ".join(lines[-4:]))[:1000] or "no message"
+
+
+def _decoded(content: bytes | None) -> str:
+    return "" if content is None else content.decode("utf-8", "replace")
+
+
+def _parsed_hunks(merged: bytes, base: list[bytes]) -> tuple[ConflictHunk, ...]:
+    """The conflicts of a diff3-style merge, each at its line of the base file."""
+    hunks: list[ConflictHunk] = []
+    part, at = "", 0
+    parts: dict[str, list[bytes]] = {}
+    names = {b"<": "ours", b"|": "base", b"=": "theirs"}
+    for line in merged.splitlines(keepends=True):
+        marker = _MARKERS.match(line)
+        sign = marker.group(1)[:1] if marker else b""
+        if sign == b"<" and not part:
+            parts, part = {"ours": [], "base": [], "theirs": []}, "ours"
+        elif sign in names and part:
+            part = names[sign]
+        elif sign == b">" and part:
+            at = _position(base, parts["base"], at)
+            text = {name: b"".join(parts[name]).decode("utf-8", "replace") for name in ("ours", "theirs")}
+            hunks.append(ConflictHunk(start_line=at + 1, ours=text["ours"], theirs=text["theirs"]))
+            at, part = at + len(parts["base"]), ""
+        elif part:
+            parts[part].append(line)
+    return tuple(hunks)
+
+
+def _position(base: list[bytes], block: list[bytes], start: int) -> int:
+    if not block:
+        return start
+    size = len(block)
+    return next((at for at in range(start, len(base) - size + 1) if base[at : at + size] == block), start)
