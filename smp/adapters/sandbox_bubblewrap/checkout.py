@@ -7,14 +7,16 @@ touched. A box never sees that git directory: it gets one of its own whose objec
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 from msgspec import Struct
 
-from smp.adapters.sandbox_bubblewrap.once import make_once, storage_errors
+from smp.adapters.sandbox_bubblewrap.once import make_once, remove_once, storage_errors
 from smp.domain.errors import Invalid, SandboxFailed
 from smp.domain.ids import CommitSha
 
@@ -135,7 +137,31 @@ def make_lower(boxes: Path, repository: Repository, commit: CommitSha, *, owner:
                 give_tree(staging, owner)
             os.rename(index, staging.with_name(f"{commit}.index"))
 
-    return make_once(boxes / "lower" / commit, make)
+    lower = make_once(boxes / "lower" / commit, make)
+    with contextlib.suppress(OSError):  # a disk that has become read-only still has the checkout
+        os.utime(_used_mark(lower))
+    return lower
+
+
+def prune_lowers(boxes: Path, keep: frozenset[str], *, unused_s: float) -> None:
+    """Remove checkouts that no box stands on and that nobody has asked for in a while.
+
+    Args:
+        keep: Commits of the present boxes.
+    """
+    for mark in sorted((boxes / "lower").glob("*.index")):
+        commit = mark.name.removesuffix(".index")
+        try:
+            unused = time.time() - mark.stat().st_mtime > unused_s
+        except FileNotFoundError:
+            continue  # another process was faster
+        if commit not in keep and unused:
+            remove_once(mark.with_name(commit), also=mark)
+
+
+def _used_mark(lower: Path) -> Path:
+    """The index beside a checkout; its time stamp is when the checkout was last asked for."""
+    return lower.with_name(f"{lower.name}.index")
 
 
 def make_git_dir(folder: Path, repository: Repository, commit: CommitSha, index: Path) -> None:

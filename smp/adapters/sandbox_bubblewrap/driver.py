@@ -21,6 +21,7 @@ from smp.adapters.sandbox_bubblewrap.checkout import (
     give_tree,
     make_git_dir,
     make_lower,
+    prune_lowers,
 )
 from smp.adapters.sandbox_bubblewrap.host.order import Order
 from smp.adapters.sandbox_bubblewrap.inside import copy_inside
@@ -58,6 +59,7 @@ from smp.ports.sandbox_driver import Capabilities, SandboxDriver
 from smp.settings import Settings
 
 NAME = "bubblewrap"
+_LOWER_UNUSED_S = 7 * 24 * 3600.0
 
 
 class BubblewrapDriver(SandboxDriver):
@@ -151,18 +153,19 @@ class BubblewrapDriver(SandboxDriver):
 
     def reap(self, keep: frozenset[str]) -> tuple[str, ...]:
         gone = []
+        standing: set[str] = set()
         for path in sorted(self._boxes.glob("box_*")):
-            if path.name in keep:
-                continue
             folder = BoxFolder(self._boxes, SandboxId(path.name))
             try:
-                if folder.busy() or folder.read().owner.alive():
-                    continue
+                record = folder.read()
             except SandboxNotFound:
-                if not _older_than_an_hour(path):
-                    continue  # someone may be making it at this moment
-            self._remove(folder)
-            gone.append(folder.id)
+                record = None
+            if record is not None and (path.name in keep or folder.busy() or record.owner.alive()):
+                standing.add(record.box.spec.commit_sha)
+            elif record is not None or _older_than_an_hour(path):  # without a record, someone may be making it
+                self._remove(folder)
+                gone.append(folder.id)
+        prune_lowers(self._boxes, frozenset(standing), unused_s=_LOWER_UNUSED_S)
         return tuple(gone)
 
     def lower(self, commit: CommitSha) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import shutil
@@ -45,7 +46,7 @@ def make_once(target: Path, make: Callable[[Path], None]) -> Path:
         return target
     with storage_errors(f"cannot make {target.parent}"):
         target.parent.mkdir(parents=True, exist_ok=True)
-        lock = locked(target.with_name(f".{target.name}.lock"))
+        lock = locked(_lock_of(target))
         lock.__enter__()
     try:
         if target.is_dir():
@@ -64,6 +65,21 @@ def make_once(target: Path, make: Callable[[Path], None]) -> Path:
     finally:
         lock.__exit__(None, None, None)
     return target
+
+
+def remove_once(target: Path, *, also: Path) -> None:
+    """Take down what `make_once` made, and a file that belongs to it, so that a maker sees both or neither."""
+    with storage_errors(f"cannot remove {target}"), locked(_lock_of(target)):
+        also.unlink(missing_ok=True)
+        doomed = target.with_name(f".{target.name}.old")
+        remove_tree(doomed)
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(target, doomed)
+        remove_tree(doomed)
+
+
+def _lock_of(target: Path) -> Path:
+    return target.with_name(f".{target.name}.lock")
 
 
 def remove_tree(folder: Path) -> int:
