@@ -11,7 +11,6 @@ from smp.adapters.embedder_minilm import MiniLmEmbedder
 from smp.adapters.forge_git import GitForge
 from smp.adapters.graph_sqlite import SqliteGraphStore
 from smp.adapters.mutator_native import NativeMutator
-from smp.adapters.mutator_native import NativeMutator
 from smp.adapters.notifications_sqlite import SqliteNotifier
 from smp.adapters.runs_temporal import TemporalRunEngine, connect
 from smp.adapters.sandbox_bubblewrap.driver import BubblewrapDriver
