@@ -80,7 +80,7 @@ class Transfer(Struct, frozen=True, kw_only=True):
         result: `arg:N` (the N-th argument), `element:N` (elements of it), `container:N` (a new container of its
             elements), `pairs:N` (a container of (index, element) pairs), `zip`, `mapped` (a container of what calling argument 0
             returns), `instance:<dotted>`, `receiver`, `receiver_element`, `receiver_container`, `receiver_items`, `partial`,
-            `attribute` (getattr), `module` (import by constant name), `awaited_all` (container of awaited arguments),
+            `attribute` (getattr), `module` (import by constant name), `awaited_all` (container of awaited arguments), `awaited_list:N` (container of its awaited elements),
             `identity` (a decorator that gives its argument back), `receiver_item` (by key), `receiver_pair`, `list_of:<dotted>`,
             `awaited:N`, `dict`, `chain`,
             `class_of` (the class of argument 0), `instance_of` (an instance of the class given), `call` (what calling argument 0 returns), empty.

@@ -40,6 +40,7 @@ class Calling(Solver, abc.ABC):
     TRANSFER: int
     CALL: int
     ITER: int
+    AWAIT: int
 
     @abc.abstractmethod
     def iterate(self, state: UnitState, value: Value, result: int) -> None:
@@ -180,7 +181,7 @@ class Calling(Solver, abc.ABC):
             state.link(node, target)
 
     def on_argument(self, state: UnitState, value: Value, target: int) -> None:
-        if value.kind in _FUNCTIONS:
+        if value.kind in _FUNCTIONS or (value.kind == CONT and value.name in self.tables.record_types):
             state.add(target, value)
 
     def _rest_container(self, ref: FuncRef, position: int) -> Value | None:
@@ -384,7 +385,7 @@ class Calling(Solver, abc.ABC):
             node = positional[int(detail)] if int(detail) < len(positional) else NOTHING
             if node != NOTHING:
                 self.watch(state, node, self.TRANSFER, what, result)
-        elif what in ("container", "pairs", "dict", "chain", "zip", "awaited_all", "mapped"):
+        elif what in ("container", "pairs", "dict", "chain", "zip", "awaited_all", "awaited_list", "mapped"):
             self._new_container(state, what, detail, at, arguments, positional, result, value)
         elif what in ("class_of", "instance_of", "call"):
             if first != NOTHING:
@@ -429,6 +430,12 @@ class Calling(Solver, abc.ABC):
             if what == "awaited_all":
                 for target in targets:
                     state.link(node, target)
+                continue
+            if what == "awaited_list":
+                inner = state.new_node()
+                self.watch(state, node, self.TRANSFER, "element", inner)
+                for target in targets:
+                    self.watch(state, inner, self.AWAIT, target)
                 continue
             if what in ("pairs", "zip"):
                 self._paired(state, what, node, positional.index(node), made, at, targets)

@@ -238,6 +238,9 @@ class Rules(ObjectRules):
             self._module_attribute(state, value, name, result)
         elif kind == EXT:
             state.add(result, self.external(value.name, name))
+        elif kind == XINST and value.name in self.tables.record_types:
+            for found in self.types.item(value):
+                state.add(result, found)
         elif kind in (XINST, CONT, GEN):
             dotted = self.tables.generator_type if kind == GEN else value.name
             state.add(result, self.intern.xbound(self.dotted(dotted, name), value))

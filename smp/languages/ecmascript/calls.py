@@ -13,6 +13,7 @@ from smp.languages.ecmascript.syntax import key_name, line_of, one_line, string_
 from smp.languages.ecmascript.testing import HOOKS, runner_name
 
 _LONG = 2000
+CONSTRUCTOR = "constructor"
 MODULE_VALUE = "export="
 """Name of what `require` gives: the value of `module.exports`, or the module itself where nothing was assigned to it."""
 
@@ -110,9 +111,10 @@ class CallWalk(ExpressionWalk):
         base = self.quiet(target)
         if base == NOTHING:
             return NOTHING
-        callee = self.b.op(Op.ATTR, base, self.b.name("constructor"))
-        value = self.b.op(Op.CALL, callee, *operands)
-        self.b.site(SiteKind.CALL, value, owner=self.frame.owner, line=line_of(node), text="super")
+        callee = self.b.op(Op.ATTR, base, self.b.name(CONSTRUCTOR))
+        self.b.op(Op.CALL, callee, *operands)
+        # Not every class writes a constructor, and an implicit one is no call to report: a protocol, not a call site.
+        self.b.site(SiteKind.PROTOCOL, base, owner=self.frame.owner, line=line_of(node), names=(CONSTRUCTOR,))
         return NOTHING
 
     # Modules by expression -------------------------------------------------------------------------------------------

@@ -199,8 +199,8 @@ class ExpressionWalk(TypeWalk):
     # Operators -------------------------------------------------------------------------------------------------------
 
     def _transparent(self, node: tree_sitter.Node) -> int:
-        inner = unwrap(node)
-        return self.parts(node) if inner == node else self.quiet(inner)
+        inner = next((child for child in node.named_children if child.type != "comment"), None)
+        return self.quiet(inner) if inner is not None else NOTHING
 
     def _cast(self, node: tree_sitter.Node) -> int:
         """`x as T`, `<T>x`: declared to be a T; `as const`, `as any` and `satisfies` leave the value what it is."""

@@ -252,7 +252,15 @@ class Outline:
             if target.name == "default" and target.exported and right is not None:
                 self._names.note_object(right, "")  # the properties of `module.exports` are the exports
             span = statement_of(node)
-            self._names.bind(right, target.name, span=span, node=node, prefix=prefix, exported=target.exported)
+            self._names.bind(
+                right,
+                target.name,
+                span=span,
+                node=node,
+                prefix=prefix,
+                exported=target.exported,
+                own_name=target.name == "default" and target.exported,
+            )
         return context
 
     def _field(self, node: tree_sitter.Node, context: _Context) -> _Context:

@@ -89,7 +89,7 @@ def _collections() -> dict[str, Transfer]:
 
 def _promises() -> dict[str, Transfer]:
     return {
-        "Promise.all": Transfer(result="awaited_all"),
+        "Promise.all": Transfer(result="awaited_list:0"),
         "Promise.allSettled": Transfer(),
         "Promise.resolve": Transfer(result="arg:0"),
         "Promise.race": Transfer(result="element:0"),
@@ -171,7 +171,7 @@ TABLES = Tables(
     tuple_type="Tuple",
     mapping_type="Map",
     generator_type="Generator",
-    record_types=frozenset({"Object"}),
+    record_types=frozenset({"Object", "Record"}),
     container_types=frozenset({*_ARRAYS, *_SETS, *_MAPS}),
     pair_types=frozenset(_MAPS),
     function_methods={name: f"Function.{name}" for name in ("call", "apply", "bind")},
