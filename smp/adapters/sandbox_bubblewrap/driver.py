@@ -81,6 +81,8 @@ class BubblewrapDriver(SandboxDriver):
         if folder.exists():
             return folder.read().box
         _refuse_unsupported(spec)
+        if self._settings.sandbox.allowed_hosts:
+            raise SandboxFailed("the bubblewrap driver opens no way out; leave [sandbox] allowed_hosts empty")
         find_bwrap()
         repository = self._repository
         lower = make_lower(self._boxes, repository, spec.commit_sha, owner=self._uid)

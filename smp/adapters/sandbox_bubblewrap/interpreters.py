@@ -25,7 +25,8 @@ _ASK = (
     "version='%d.%d' % sys.version_info[:2], full=sys.version.split()[0], "
     "implementation=sys.implementation.name, platform=sysconfig.get_platform())))"
 )
-_TRACED = ((3, 13), (3, 12))
+TRACED = ((3, 13), (3, 12))
+"""Versions with `sys.monitoring` that the tracer is tested with, best first."""
 _OLDEST = (3, 8)
 
 
@@ -72,7 +73,7 @@ def find_interpreter(configured: str, cache_dir: Path, progress: Callable[[str],
         return found
     for candidate in _candidates():
         found = ask(candidate)
-        if found is not None and found.implementation == "cpython" and found.numbers() in _TRACED:
+        if found is not None and found.implementation == "cpython" and found.numbers() in TRACED:
             return found
     if os.geteuid() == 0 and shutil.which("debootstrap"):
         made = _trixie(cache_dir, progress)
@@ -98,7 +99,7 @@ def ask(executable: str, *, chroot: str = "") -> Interpreter | None:
 def _candidates() -> Iterator[str]:
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
     uv = Path(os.environ.get("UV_PYTHON_INSTALL_DIR") or Path.home() / ".local/share/uv/python")
-    for major, minor in _TRACED:
+    for major, minor in TRACED:
         # An installation of pyenv or uv first: a shim on PATH may stand for any version, or none.
         for folder in (*_newest_first(pyenv, f"{major}.{minor}.*"), *_newest_first(uv, f"cpython-{major}.{minor}.*")):
             yield str(folder / "bin" / "python3")
