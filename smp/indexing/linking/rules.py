@@ -239,8 +239,8 @@ class Rules(ObjectRules):
         elif kind == EXT:
             state.add(result, self.external(value.name, name))
         elif kind == XINST and value.name in self.tables.record_types:
-            for found in self.types.item(value):
-                state.add(result, found)
+            for entry in self.types.item(value):
+                state.add(result, entry)
         elif kind in (XINST, CONT, GEN):
             dotted = self.tables.generator_type if kind == GEN else value.name
             state.add(result, self.intern.xbound(self.dotted(dotted, name), value))
@@ -262,8 +262,12 @@ class Rules(ObjectRules):
         return value.ref if isinstance(value.ref, ClassRef) else None
 
     def dotted(self, base: str, name: str) -> str:
-        """A longer external name, kept bounded: attributes of attributes in a loop must come to an end."""
-        return f"{base}.{name}" if base and base.count(".") < 8 else base
+        """A longer external name. Bounded: what loops and recursion make of external objects must come to an end, so
+        that beyond one attribute of a result, or six parts, it is some object."""
+        head, called, tail = base.rpartition("()")
+        if called:
+            return "object()" if head == "object" or "." in tail else f"{base}.{name}"
+        return f"{base}.{name}" if base.count(".") < 5 else "object()"
 
     def external(self, base: str, name: str) -> Value:
         """An external name below another."""
