@@ -147,12 +147,16 @@ class AgentSessionWorkflow:
         self._announce()
         verdict = await self._phases[phase]()
         self._last_verdict = verdict
-        if self._detail:
-            self._notes[phase.value] = self._detail[:NOTE_CHARACTERS]
         self._steps.append(f"{phase.value}: {verdict.value}")
         self._position = advance(self._position, verdict)
         # Progress extends the session's life here as each effect does in the store.
         self._deadline = workflow.now() + timedelta(seconds=self._request.ttl_seconds)
+
+    def _word(self, detail: str) -> None:
+        """Keep what a step said: for the agent's next attempt, and of each phase for the outcome."""
+        self._detail = detail
+        if detail:
+            self._notes[self._position.phase.value] = contract.shortened(detail, NOTE_CHARACTERS)
 
     def _announce(self) -> None:
         phase = self._position.phase
@@ -240,7 +244,8 @@ class AgentSessionWorkflow:
         if proposal.change is not None:
             self._change = proposal.change
             self._touched.update(proposal.change.files)
-        self._detail = proposal.detail or self._detail
+        if proposal.detail:
+            self._word(proposal.detail)
         return proposal.verdict
 
     async def _guard(self) -> Verdict:
@@ -260,7 +265,7 @@ class AgentSessionWorkflow:
             options.store(self._request.patience),
             summary=_listed(self._changed().files),
         )
-        self._detail = judgement.detail
+        self._word(judgement.detail)
         return judgement.verdict
 
     async def _write(self) -> Verdict:
@@ -284,7 +289,7 @@ class AgentSessionWorkflow:
             summary="run the tests",
             queue=self._box_queue,
         )
-        self._detail = judgement.detail
+        self._word(judgement.detail)
         return judgement.verdict
 
     async def _verify(self) -> Verdict:
@@ -300,7 +305,7 @@ class AgentSessionWorkflow:
             queue=self._box_queue,
         )
         if targets.untested:
-            self._detail = f"no test file reaches {_listed(targets.untested)}; add a test, or name the pair to verify"
+            self._word(f"no test file reaches {_listed(targets.untested)}; add a test, or name the pair to verify")
             return Verdict.MISSING_ASSERT
         self._verify_id = None
         for target, test in targets.pairs:
@@ -314,7 +319,7 @@ class AgentSessionWorkflow:
                 summary=f"{target} against {test}",
                 queue=self._box_queue,
             )
-            self._detail = verified.detail
+            self._word(verified.detail)
             if verified.verdict is not Verdict.PASSED:
                 return verified.verdict
             self._verify_id = verified.verify_id
@@ -346,7 +351,7 @@ class AgentSessionWorkflow:
             summary="push the branch, write the pull request",
             queue=self._box_queue,
         )
-        self._detail = self._handed.detail
+        self._word(self._handed.detail)
         return self._handed.verdict
 
     async def _close(self) -> Verdict:

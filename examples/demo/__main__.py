@@ -1,8 +1,8 @@
 """`make demo`: one durable session takes a real bug of a real package from open to a pushed, verified branch.
 
-The agent is a list of three attempts, as a careful person would work: tests that show the bug (they must fail), the fix
-(they must pass), and, should the integrity gate find mutants that nobody notices, tighter tests. Each attempt goes through
-guard, dry run and checkpoint; all of them run in a box. Running it again takes a fresh session over the same repository.
+The agent is a list of two attempts, as a careful person would work: tests that show the bug (they must fail), then the fix
+(they must pass, and the integrity gate must find that they notice every mutant of it). Each attempt goes through guard, dry
+run and checkpoint, and runs in a box. Running it again takes a fresh session over the same repository.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ HERE = Path(__file__).parent
 ATTEMPTS = (
     ("1-failing-tests.diff", "tests that show the bug"),
     ("2-fix.diff", "the fix"),
-    ("3-tighter-tests.diff", "tests that notice every mutant"),
 )
 TARGET, TESTS = FilePath("src/humanize/number.py"), FilePath("tests/test_number.py")
 TASK = "ordinal() of a negative number ignores its sign: -1 is -1st, not -1th"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -36,7 +37,7 @@ def read_edits(path: Path, *, repo: Path, commit: CommitSha) -> EditStep | EditL
     return EditStep(edits=_from_diff(body, path, repo=repo, commit=commit), summary=path.name)
 
 
-def as_list(parts: list[EditStep | EditList]) -> EditList:
+def as_list(parts: Sequence[EditStep | EditList]) -> EditList:
     """Several files of edits as the steps of one agent, in order."""
     steps: list[EditStep] = []
     for part in parts:
