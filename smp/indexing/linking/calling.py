@@ -292,13 +292,9 @@ class Calling(Solver, abc.ABC):
     def _call_partial(
         self, state: UnitState, value: Value, at: int, arguments: tuple[Argument, ...], result: int
     ) -> None:
-        depth, inner = 0, value
+        inner = value
         prefix: tuple[Argument, ...] = ()
         while inner.kind == PARTIAL and inner.recv is not None:
-            depth += 1
-            if depth > MAX_PARTIAL:
-                state.add(result, self.intern.unknown)
-                return
             unit, op = inner.site
             first = True
             given: list[Argument] = []
@@ -310,6 +306,15 @@ class Calling(Solver, abc.ABC):
             prefix = (*given, *prefix)
             inner = inner.recv
         self.on_call(state, inner, at, (*prefix, *arguments), result)
+
+    def partial_depth(self, value: Value) -> int:
+        """How many partial applications a value is wrapped in."""
+        depth = 0
+        inner: Value | None = value
+        while inner is not None and inner.kind == PARTIAL:
+            depth += 1
+            inner = inner.recv
+        return depth
 
     def call_external(
         self, state: UnitState, value: Value, at: int, arguments: tuple[Argument, ...], result: int
@@ -353,10 +358,9 @@ class Calling(Solver, abc.ABC):
 
     def called_name(self, dotted: str) -> str:
         """The type of what an external callable returns: the class itself, or a name for the unknown result."""
-        last = dotted.rpartition(".")[2]
-        if last[:1].isupper():
-            return dotted
-        return f"{dotted}()" if dotted.count("()") < 2 and len(dotted) < 80 else "object()"
+        if "()" in dotted:
+            return "object()"
+        return dotted if dotted.rpartition(".")[2][:1].isupper() else f"{dotted}()"
 
     def apply(
         self,
@@ -512,7 +516,7 @@ class Calling(Solver, abc.ABC):
             for found in self.types.awaited(value):
                 state.add(result, found)
         elif what == "partial":
-            if value.kind in (FUNC, BOUND, CLASS, PARTIAL):
+            if value.kind in (FUNC, BOUND, CLASS, PARTIAL) and self.partial_depth(value) < MAX_PARTIAL:
                 state.add(result, self.intern.partial(value, state.index, at, state.unit.path))
         elif what == "class_of":
             if value.kind == INST and isinstance(value.ref, ClassRef):

@@ -159,7 +159,7 @@ class Emission:
             draft.import_source = draft.import_source or source
             draft.candidates |= extra - reached
         for dotted in external:
-            self.unsettled(site, UnresolvedReason.EXTERNAL, dotted or text)
+            self.unsettled(site, UnresolvedReason.EXTERNAL, text if "object()" in dotted else dotted)
             self.called_back(site, dotted)
         if not targets and not external and not known:
             self.unresolved_call(site, callee, text, missing=resolved.missing, below=extra)
@@ -249,7 +249,7 @@ class Emission:
                 return known
             external.add(value.name)
             return True
-        if kind == XINST and value.name not in ("object()",):
+        if kind == XINST:
             external.add(f"{value.name}.__call__")
             return True
         return kind == CONT or kind == GEN
