@@ -92,6 +92,8 @@ class Op(IntEnum):
     """left op, right op: the result of an operator; see OPERATOR call sites for the method that runs."""
     TYPE_NAMES = 32
     """text name: a type written as a string that did not parse; unknown."""
+    DECLARED = 33
+    """op, type op: the value of a variable with a declared type: a value of the type, and of the op what is more exact."""
 
 
 class ArgKind(IntEnum):

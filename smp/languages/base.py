@@ -128,6 +128,7 @@ class Tables(Struct, frozen=True, kw_only=True):
         container_types: External types whose construction makes a container of that name (`Map`) …
         pair_types: … of which iterating yields (key, value) pairs.
         function_methods: Methods that every function has → dotted name in `transfers` (`call`, `apply`, `bind`).
+        call_member: Name under which a function type keeps its signature as a member; empty: the language has none.
         awaited_methods: Methods of what an asynchronous function returns, likewise (`then`).
         callback_edges: A function handed to a `Transfer` that `calls` it is called by the site's function.
         test_hooks: Names of methods that run with every test of their class.
@@ -159,6 +160,7 @@ class Tables(Struct, frozen=True, kw_only=True):
     function_methods: Mapping[str, str] = {}
     awaited_methods: Mapping[str, str] = {}
     callback_edges: bool = False
+    call_member: str = ""
 
 
 class Language(abc.ABC):

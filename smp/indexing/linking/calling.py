@@ -41,6 +41,7 @@ class Calling(Solver, abc.ABC):
     CALL: int
     ITER: int
     AWAIT: int
+    CONTEXT: int
 
     @abc.abstractmethod
     def iterate(self, state: UnitState, value: Value, result: int) -> None:
@@ -102,6 +103,9 @@ class Calling(Solver, abc.ABC):
             return
         if ref.rest or decl.annotation != NOTHING:
             state.link(self.node(state, return_key(ref)), result)
+        if decl.annotation != NOTHING and recv is not None and ref.cls is not None and ref.cls.decl.type_params:
+            for value in self.types.instances_for(self.program.units[ref.unit], decl.annotation, recv, ref.cls):
+                state.add(result, value)
         symbolic = ref.symbolic
         if not symbolic and decl.annotation == NOTHING:
             return
@@ -170,19 +174,34 @@ class Calling(Solver, abc.ABC):
         return (ref.index, position) in self.states[ref.unit].params
 
     def _into_param(self, state: UnitState, ref: FuncRef, position: int, node: int) -> None:
-        if node == NOTHING or not self.param_read(ref, position):
+        if node == NOTHING:
+            return
+        if not self.param_read(ref, position):
+            if self.tables.call_member:
+                self.watch(
+                    state,
+                    node,
+                    self.CONTEXT,
+                    self.types.instances(self.program.units[ref.unit], ref.decl.params[position].annotation),
+                )
             return
         target = self.node(state, param_key(ref, position))
         param = ref.decl.params[position]
-        if param.annotation != NOTHING and self.types.instances(self.program.units[ref.unit], param.annotation):
+        declared = self.types.instances(self.program.units[ref.unit], param.annotation)
+        if declared:
             # What is declared stops instances (they are at most what is declared), not functions.
-            self.watch(state, node, self.ARGUMENT, target)
+            self.watch(state, node, self.ARGUMENT, target, declared)
         else:
             state.link(node, target)
 
-    def on_argument(self, state: UnitState, value: Value, target: int) -> None:
+    def on_argument(self, state: UnitState, value: Value, target: int, declared: tuple[Value, ...]) -> None:
         if value.kind in _FUNCTIONS or (value.kind == CONT and value.name in self.tables.record_types):
             state.add(target, value)
+        self.contextual(state, value, declared)
+
+    @abc.abstractmethod
+    def contextual(self, state: UnitState, value: Value, declared: tuple[Value, ...]) -> None:
+        """A value meets the type that its place declares."""
 
     def _rest_container(self, ref: FuncRef, position: int) -> Value | None:
         owner = self.states[ref.unit]

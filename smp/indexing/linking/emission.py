@@ -231,8 +231,9 @@ class Emission:
             assert isinstance(value.ref, ClassRef)
             found = self.lookup.find(value.ref, self.flow.tables.call_method or "?")
             if found.owner is not None and not found.doubtful:
-                targets += [Target(f.node_id, Resolution.PROTOCOL) for f in found.functions if f.node_id]
-                return bool(found.functions)
+                reached = [Target(f.node_id, Resolution.PROTOCOL) for f in found.functions if f.node_id]
+                targets += reached
+                return bool(reached)
             return False
         if kind == PARTIAL:
             assert value.recv is not None
@@ -243,9 +244,9 @@ class Emission:
         if kind in (EXT, XBOUND):
             transfer = self.flow.tables.transfers.get(value.name)
             if value.recv is not None and transfer is not None and transfer.result in RECEIVER_CALLS:
-                reached: list[Target] = []
-                known = self.targets(value.recv, None, reached, extra, external)
-                targets += [Target(t.node_id, Resolution.FLOW, "partial") for t in reached]
+                called: list[Target] = []
+                known = self.targets(value.recv, None, called, extra, external)
+                targets += [Target(t.node_id, Resolution.FLOW, "partial") for t in called]
                 return known
             external.add(value.name)
             return True

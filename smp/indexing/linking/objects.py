@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from smp.domain.source import NOTHING, ArgKind, FunctionFlag, Op
 from smp.indexing.linking.calling import Argument, Calling
-from smp.indexing.linking.flow import UnitState, element_key, op_key
+from smp.indexing.linking.flow import UnitState, element_key, op_key, param_key
 from smp.indexing.linking.values import BOUND, CLASS, CONT, FUNC, INST, PARTIAL, XBOUND, XINST, ClassRef, FuncRef, Value
 from smp.languages.base import Transfer
 
@@ -75,11 +75,44 @@ class ObjectRules(Calling):
         for which in (f"={name}", "all"):
             state.link(stored, self.node(state, element_key(value, which)))
 
+    # Declared types --------------------------------------------------------------------------------------------------
+
+    def on_declared(self, state: UnitState, value: Value, declared: tuple[Value, ...], result: int) -> None:
+        """What a variable with a declared type is given: functions, containers, and instances more exact than declared."""
+        exact = value.kind == INST and not value.below and isinstance(value.ref, ClassRef)
+        if not declared or value.kind not in (INST, XINST) or exact:
+            state.add(result, value)
+        self.contextual(state, value, declared)
+
+    def contextual(self, state: UnitState, value: Value, declared: tuple[Value, ...]) -> None:
+        """A function without types of its own has those of the function type that its place declares."""
+        name = self.tables.call_member
+        if not name or value.kind != FUNC or not isinstance(value.ref, FuncRef):
+            return
+        for wanted in declared:
+            if wanted.kind != INST or not isinstance(wanted.ref, ClassRef):
+                continue
+            for signature in self.lookup.find(wanted.ref, name).functions:
+                self._take_types(state, value.ref, signature, wanted)
+
+    def _take_types(self, state: UnitState, ref: FuncRef, signature: FuncRef, declared: Value) -> None:
+        unit = self.program.units[signature.unit]
+        for position, (own, given) in enumerate(zip(ref.decl.params, signature.decl.params, strict=False)):
+            if own.annotation != NOTHING or not self.param_read(ref, position) or own.kind != given.kind:
+                continue
+            found = self.types.instances_for(unit, given.annotation, declared, signature.cls)
+            if found:
+                node = self.node(state, param_key(ref, position))
+                for instance in found:
+                    state.add(node, instance)
+
     # Methods that values have by being functions or results of asynchronous ones -----------------------------------------
 
     def inherent_method(self, value: Value, name: str) -> Value | None:
         """`f.call`, `f.bind`; `g().then` where `g` is asynchronous: external methods of the value."""
-        if value.kind in (FUNC, BOUND, PARTIAL) and name in self.tables.function_methods:
+        if name in self.tables.function_methods and (
+            value.kind in (FUNC, BOUND, PARTIAL) or self._is_function_type(value)
+        ):
             return self.intern.xbound(self.tables.function_methods[name], value)
         if name not in self.tables.awaited_methods:
             return None
@@ -90,6 +123,11 @@ class ObjectRules(Calling):
         elif value.kind not in (CONT, FUNC, BOUND, CLASS, XINST, XBOUND):
             return None
         return self.intern.xbound(self.tables.awaited_methods[name], value)
+
+    def _is_function_type(self, value: Value) -> bool:
+        """Whether a value is declared to be a function and nothing else is known of it."""
+        ref = value.ref
+        return value.kind == INST and isinstance(ref, ClassRef) and self.tables.call_member in ref.members
 
     def call_receiver(
         self, state: UnitState, value: Value, at: int, arguments: tuple[Argument, ...], result: int, *, spread: bool

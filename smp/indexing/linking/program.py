@@ -203,6 +203,8 @@ class Program:
             return self._attribute(unit, at, op)
         if code == Op.ALIAS_TYPE:
             return self.resolve(unit, op[1])
+        if code == Op.DECLARED:
+            return Resolved(self.resolve(unit, op[1]).labels, ((unit.index, at),))
         return Resolved({}, ((unit.index, at),))
 
     def _union(self, unit: Unit, ops: tuple[int, ...] | list[int]) -> Resolved:

@@ -103,6 +103,12 @@ class Rules(ObjectRules):
         elif code == Op.INSTANCE:
             for value in self.types.instances(unit, op[1]):
                 state.add(at, value)
+        elif code == Op.DECLARED:
+            wanted = self.types.instances(unit, op[2])
+            for value in wanted:
+                state.add(at, value)
+            if op[1] != NOTHING:
+                self.watch(state, op[1], self.DECLARED, wanted, at)
         elif code == Op.ITEM:
             constant = names[op[2]] if op[2] != NOTHING else ""
             self.watch(state, op[1], self.ITEM, constant, op[3], at)
@@ -295,7 +301,10 @@ class Rules(ObjectRules):
         declared = self.lookup.declared_type(ref, name)
         if declared is not None:
             unit = self.program.units[declared[0]]
-            for instance in self.types.instances(unit, declared[1]):
+            owner = next(
+                (e for e in ref.mro if isinstance(e, ClassRef) and (name, declared[1]) in e.decl.annotations), None
+            )
+            for instance in self.types.instances_for(unit, declared[1], value, owner):
                 state.add(result, instance)
         if name in self.stored_names:
             for entry in ref.mro:
@@ -560,7 +569,7 @@ class Rules(ObjectRules):
             state.add(result, value)
 
     CALL, ATTR, STORE_ATTR, STORE_ITEM, ITEM, ITER, ENTER, AWAIT, UNPACK, NARROW_IN, NARROW_OUT, BIND, BINARY, SPREAD, \
-        DECORATOR_RESULT, ARGUMENT, STAR_ARGUMENT, MAP_ARGUMENT, TRANSFER, RECORD = range(20)  # fmt: skip
+        DECORATOR_RESULT, ARGUMENT, STAR_ARGUMENT, MAP_ARGUMENT, TRANSFER, RECORD, DECLARED, CONTEXT = range(22)  # fmt: skip
 
     def bind_rules(self) -> None:
         """Fills the table of rules, in the order of their numbers."""
@@ -568,5 +577,5 @@ class Rules(ObjectRules):
             self.on_call, self.attribute, self.on_store_attr, self.on_store_item, self.on_item, self.on_iter, self.on_enter,
             self.on_await, self.on_unpack, self.on_narrow_in, self.on_narrow_out, self.on_bind, self.on_binary, self.on_spread,
             self.on_decorator_result, self.on_argument, self.on_star_argument, self.on_map_argument, self.on_transfer,
-            self.on_record,
+            self.on_record, self.on_declared, self.contextual,
         ]  # fmt: skip

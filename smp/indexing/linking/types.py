@@ -25,11 +25,50 @@ class Types:
         self.program = program
         self.tables = program.tables
         self._memo: dict[tuple[int, int], tuple[Value, ...]] = {}
+        self._bound: dict[str, tuple[Value, ...]] = {}
+
+    def instances_for(self, unit: Unit, at: int, recv: Value | None, owner: ClassRef | None) -> tuple[Value, ...]:
+        """As `instances`, for a member of `owner` read through a receiver whose type arguments are known."""
+        if owner is None or not owner.decl.type_params or recv is None or not isinstance(recv.ref, ClassRef):
+            return self.instances(unit, at)
+        bound = self.arguments(recv.ref, recv.args, owner)
+        if not bound:
+            return self.instances(unit, at)
+        before, self._bound = self._bound, bound
+        try:
+            return tuple(sorted(dict.fromkeys(self._instances(unit, at, 0)), key=by_key)) if at != NOTHING else ()
+        finally:
+            self._bound = before
+
+    def arguments(
+        self, ref: ClassRef, args: tuple[tuple[Value, ...], ...], owner: ClassRef, depth: int = 0
+    ) -> dict[str, tuple[Value, ...]]:
+        """What the type parameters of `owner` stand for in a class with these arguments, through generic bases."""
+        own = dict(zip(ref.decl.type_params, args, strict=False))
+        if ref is owner:
+            return {name: values for name, values in own.items() if values}
+        if depth >= MAX_TYPE_DEPTH:
+            return {}
+        unit = self.program.units[ref.unit]
+        for at in (*ref.decl.bases, *ref.decl.implements):
+            op = unit.summary.ops[at] if at != NOTHING else (0,)
+            for base in self.program.base_values(unit, at) if op[0] == Op.APPLY else []:
+                if not isinstance(base, ClassRef) or not self.program.is_below(base, owner):
+                    continue
+                before, self._bound = self._bound, own
+                try:
+                    inner = tuple(tuple(self._instances(unit, part, 1)) if part != NOTHING else () for part in op[2:])
+                finally:
+                    self._bound = before
+                return self.arguments(base, inner, owner, depth + 1)
+        return {}
 
     def instances(self, unit: Unit, at: int, depth: int = 0) -> tuple[Value, ...]:
         """Values that a declared type stands for, sorted; none for types that say nothing."""
         if at == NOTHING or depth > MAX_TYPE_DEPTH:
             return ()
+        if self._bound:
+            return tuple(sorted(dict.fromkeys(self._instances(unit, at, depth)), key=by_key))
         key = (unit.index, at)
         known = self._memo.get(key)
         if known is None:
@@ -52,6 +91,10 @@ class Types:
             return [value for part in parts for value in self.instances(unit, part, depth + 1)]
         if code == Op.CONST:
             return []
+        if code == Op.UNBOUND and self._bound:
+            given = self._bound.get(unit.summary.names[op[1]])
+            if given is not None:
+                return list(given)
         resolved = self.program.resolve(unit, at)
         found: list[Value] = []
         for value in resolved.labels:
@@ -117,6 +160,9 @@ class Types:
             elif not (value.kind == EXT and value.name in _SILENT):
                 args = tuple(self.instances(unit, argument, depth + 1) for argument in arguments)
                 found += self._instance_of(value, args)
+        for leaf_unit, leaf in resolved.leaves:
+            if (leaf_unit, leaf) != (unit.index, base):
+                found += self._of_leaf(self.program.units[leaf_unit], leaf, depth + 1)
         return found
 
     def says_self(self, unit: Unit, at: int) -> bool:

@@ -173,7 +173,10 @@ class FunctionWalk(CallWalk):
     def return_annotation(self, node: tree_sitter.Node, documented: DocTypes = NO_TYPES, *, is_async: bool) -> int:
         """Type of what a call gives; of an asynchronous function what awaiting the call gives."""
         declared = node.child_by_field_name("return_type")
-        if declared is not None and declared.type == "type_annotation":
+        inner: tree_sitter.Node | None
+        if declared is not None and node.type == "function_type":
+            inner = declared
+        elif declared is not None and declared.type == "type_annotation":
             inner = next((child for child in declared.named_children if child.type != "comment"), None)
         else:
             inner = type_node(documented.returns) if declared is None else None

@@ -15,8 +15,6 @@ from smp.languages.ecmascript.naming import statement_of
 from smp.languages.ecmascript.scopes import Binding
 from smp.languages.ecmascript.syntax import CLASSES, body_of, member_path, text_of, unwrap
 
-_EXACT = frozenset({int(Op.NEW), int(Op.FUNC), int(Op.CLASS), int(Op.MAP)})
-_DEFINITE = frozenset({int(Op.SEQ), int(Op.PHI), int(Op.IMPORT), int(Op.VAR)})
 _WRAPPERS = frozenset({"export_statement", "ambient_declaration", "labeled_statement", "expression_statement"})
 
 
@@ -216,14 +214,7 @@ class StatementWalk(FunctionWalk):
 
     def declared(self, type_op: int, value: int) -> int:
         """The value of a variable with a declared type: what is made in place is exact, else the declaration holds."""
-        if value == NOTHING:
-            return self.instance(type_op)
-        code = self.b.ops[value][0]
-        if code in _EXACT:
-            return value
-        if code in _DEFINITE:
-            return self.b.phi([value, self.instance(type_op)])
-        return self.instance(type_op)
+        return self.b.op(Op.DECLARED, value, type_op) if value != NOTHING else self.instance(type_op)
 
     # Branches and loops ----------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from smp.languages.base import Tables, Transfer
 from smp.languages.ecmascript.builtins import GLOBAL_TYPES, GLOBALS
+from smp.languages.ecmascript.type_expressions import CALL_MEMBER
 
 _PSEUDO = ("this", "typeof", "Tuple")
 """What the walk writes for the types `this`, `typeof x` and `[A, B]`."""
@@ -177,4 +178,6 @@ TABLES = Tables(
     function_methods={name: f"Function.{name}" for name in ("call", "apply", "bind")},
     awaited_methods={name: f"Promise.{name}" for name in ("then", "catch", "finally")},
     callback_edges=True,
+    call_member=CALL_MEMBER,
+    call_method=CALL_MEMBER,
 )

@@ -16,6 +16,8 @@ from smp.languages.ecmascript.syntax import key_name, member_path, text_of
 from smp.languages.ecmascript.walk import ClassDraft, WalkState
 
 _PREDEFINED = {"string": "String", "number": "Number", "boolean": "Boolean", "bigint": "BigInt", "symbol": "Symbol"}
+CALL_MEMBER = "(call)"
+"""Name under which a function type keeps its signature; no property can be called so by an identifier."""
 _SEEN_THROUGH = frozenset(
     {"Partial", "Readonly", "Required", "NonNullable", "NoInfer", "Pick", "Omit", "Extract", "Exclude"}
 )
@@ -154,15 +156,28 @@ class TypeWalk(WalkState):
 
     def _object(self, node: tree_sitter.Node) -> int:
         """An object type written in place: an interface without a name."""
-        if not any(child.type in ("property_signature", "method_signature") for child in node.named_children):
+        if not any(
+            child.type in ("property_signature", "method_signature", "call_signature") for child in node.named_children
+        ):
             return NOTHING
         draft = self.new_draft("", NOTHING, interface=True)
         self.type_members(node, draft)
         return self.class_op(draft)
 
+    def _function_type(self, node: tree_sitter.Node) -> int:
+        """A function type is an interface whose only member is its signature."""
+        draft = self.new_draft("", NOTHING, interface=True)
+        draft.members.append(
+            (CALL_MEMBER, self.signature(node, draft, int(FunctionFlag.METHOD | FunctionFlag.ABSTRACT)))
+        )
+        return self.class_op(draft)
+
     def type_members(self, body: tree_sitter.Node, draft: ClassDraft) -> None:
         """Properties and methods of an interface or object type."""
         for member in body.named_children:
+            if member.type == "call_signature":
+                signature = self.signature(member, draft, int(FunctionFlag.METHOD | FunctionFlag.ABSTRACT))
+                draft.members.append((CALL_MEMBER, signature))
             name = key_name(member.child_by_field_name("name"))
             if not name:
                 continue
@@ -209,4 +224,5 @@ _TYPES: dict[str, Callable[[TypeWalk, tree_sitter.Node], int]] = {
     "this_type": TypeWalk._this,
     "type_query": TypeWalk._query,
     "object_type": TypeWalk._object,
+    "function_type": TypeWalk._function_type,
 }
