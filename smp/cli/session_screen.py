@@ -24,7 +24,7 @@ WAIT_MS = 400
 SILENCE_SECONDS = 60.0
 """How long the server may be unreachable before the command gives up watching (the run itself goes on)."""
 
-WORDS = {
+WORDS: dict[str, str] = {
     Phase.OPEN: "claim the session",
     Phase.SPAWN: "make a box at the commit",
     Phase.EDIT: "take the agent's edits",
@@ -39,7 +39,7 @@ WORDS = {
     Phase.CLOSE: "close",
     Phase.ABORTING: "undo what was done",
 }
-GOOD = {"completed": "green", "conflict": "yellow"}
+GOOD: dict[str, str] = {"completed": "green", "conflict": "yellow"}
 
 
 def watch(engine: RunEngine, workflow_id: str, console: Console) -> SessionOutcome:
@@ -97,14 +97,13 @@ class _Steps:
     def _drawn(self, state: SessionRunState) -> RenderableType:
         rows: list[RenderableType] = [Text(f"  {_line(step)}") for step in state.steps]
         if state.phase in WORDS:
-            rows.append(Spinner("dots", text=Text(f"{WORDS[Phase(state.phase)]} …")))
+            rows.append(Spinner("dots", text=Text(f"{WORDS[state.phase]} …")))
         return Group(*rows)
 
 
 def _line(step: str) -> str:
     phase, _, verdict = step.partition(": ")
-    words = WORDS[Phase(phase)] if phase in Phase else phase
-    return f"{words:<46}{verdict}"
+    return f"{WORDS.get(phase, phase):<46}{verdict}"
 
 
 def final_screen(
