@@ -58,15 +58,18 @@ class SessionActivities:
     @activity.defn(name=contract.SESSION_GUARD, no_thread_cancel_exception=True)
     def guard(self, step: contract.ChangeStep) -> contract.Judgement:
         """May these files be written? Idempotent by `key` and file; the worst verdict counts."""
+        files = loaded(self._services.artifacts, step.change)
+        proposed = tuple(map(as_change, files))
         reports = [
             self._services.sessions.check_guard(
                 step.session_id,
                 file.path,
                 intended_change=file.intended_change,
+                proposed=proposed,
                 driver=step.driver,
                 key=f"{step.key}:{file.path}",
             )
-            for file in loaded(self._services.artifacts, step.change)
+            for file in files
         ]
         verdicts = {report.verdict for report in reports}
         if GuardVerdict.BLOCKED in verdicts:

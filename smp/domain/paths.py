@@ -6,12 +6,16 @@ Purely lexical: whether a path leads out of the repository by a symbolic link is
 from __future__ import annotations
 
 import posixpath
+import re
 
 from smp.domain.errors import Invalid
 from smp.domain.ids import FilePath
 
 _PRIVATE = frozenset({".git", ".smp"})
 """Folders of git and of this platform: never indexed, never written through the protocol."""
+
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def repository_path(text: str, *, path: str) -> FilePath:
@@ -28,7 +32,7 @@ def repository_path(text: str, *, path: str) -> FilePath:
         raise Invalid("a path must be non-empty text without NUL; give it relative to the repository", path=path)
     if len(text) > 4096:
         raise Invalid("a path is at most 4096 characters", path=path)
-    if text.startswith("/") or "://" in text:
+    if text.startswith("/") or _URL.match(text):
         raise Invalid(f"{text!r} is not relative to the repository; write it like src/module.py", path=path)
     normal = posixpath.normpath(text)
     first = normal.split("/", 1)[0]

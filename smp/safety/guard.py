@@ -73,6 +73,7 @@ def assess(
     hits: Hits | None,
     lock: Lock | None,
     graph: GraphStore,
+    after: GraphStore,
     telemetry: TelemetryStore,
     hot: HotRule,
     limits: SafetySettings,
@@ -82,7 +83,7 @@ def assess(
     Args:
         hits: Coverage of the target's lines, when a report measures it.
         lock: An unexpired lock of another session on the target.
-        graph: As the session sees it.
+        graph: As the session sees it. after: as it would with what is proposed; tests are looked for there.
 
     Raises:
         Invalid: The intent names a definition that the target does not have.
@@ -98,7 +99,7 @@ def assess(
         return _report(session, target, GuardVerdict.CLEAR, checks)
     summary = file_context(graph, telemetry, file, hot=hot).summary
     functions = tuple(node for node in affected if node.kind in CALLABLE_KINDS)
-    reached = _tested(graph, functions)
+    reached = _tested(after, functions)
     coverage = {node.id: _coverage(node, hits, reached) for node in functions}
     callers = callers_by_target(graph, (node.id for node in affected))
     own = {node.id for node in affected}

@@ -99,6 +99,7 @@ class SessionService(SessionLife):
         *,
         intended_change: str | None = None,
         coverage_report: str | None = None,
+        proposed: tuple[FileChange, ...] = (),
         driver: str | None = None,
         key: str = "",
     ) -> GuardReport:
@@ -106,12 +107,13 @@ class SessionService(SessionLife):
 
         Args:
             coverage_report: Path of an lcov or Cobertura report, in the box if there is one, else in the working tree.
+            proposed: All edits that belong together; tests among them count as there.
 
         Raises:
             Invalid: The path, the intended change or the report is not usable; `path` says which.
         """
         sid = SessionId(session_id)
-        inputs = [target, intended_change, coverage_report]
+        inputs = [target, intended_change, coverage_report, proposed]
         with self._turn(sid):
             if done := self._ledger.replay(sid, key, inputs, GuardReport):
                 return done
@@ -128,13 +130,15 @@ class SessionService(SessionLife):
                     )
                 report = parse_report(body, path="coverage_report")
             held = locks.held_by_others(self._store, (file,), session_id=sid, now=self._clock.now())
+            graph = self._workspace.graph_of(session)
             result = guard.assess(
                 session,
                 file,
                 intent=intent,
                 hits=hits_of(report, file) if report is not None else None,
                 lock=held.get(file),
-                graph=self._workspace.graph_of(session),
+                graph=graph,
+                after=self._workspace.after(session, proposed) if proposed else graph,
                 telemetry=self._telemetry,
                 hot=hot_rule(self._limits, self._clock.now()),
                 limits=self._limits,

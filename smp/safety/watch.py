@@ -17,6 +17,7 @@ import structlog
 from smp.domain.errors import SmpError
 from smp.domain.ids import FilePath
 from smp.domain.notifications import ConflictDetected
+from smp.domain.paths import covers
 from smp.domain.sessions import SessionMode
 from smp.indexing.pipeline import Indexer
 from smp.ports.notifier import Notifier
@@ -72,7 +73,9 @@ class Watcher:
         }
 
     def _in_write_scope(self, path: FilePath) -> bool:
-        return any(session.mode is SessionMode.WRITE and path in session.scope for session in self._sessions.active())
+        return any(
+            session.mode is SessionMode.WRITE and covers(session.scope, path) for session in self._sessions.active()
+        )
 
     def _sweep(self) -> None:
         while not self._stop.wait(_SWEEP_SECONDS):

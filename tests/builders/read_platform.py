@@ -92,6 +92,9 @@ class FewSessions:
             raise SessionNotFound(str(session_id))
         return self._store
 
+    def note_read(self, session_id: str, *, method: str, files: tuple[str, ...]) -> None:
+        self.graph_for(session_id)
+
 
 def read_platform(graph: str) -> Services:
     """The services over a graph in the form of `tests.builders.graph_text`; some nodes ranked, changed, clustered."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from smp.domain.errors import CheckpointNotFound, LockConflict, ScopeViolation
@@ -11,9 +9,7 @@ from smp.domain.ids import FilePath, NodeId
 from smp.domain.sandboxes import ChangedFile
 from smp.domain.sessions import Concurrency
 from smp.indexing.reports import FileChange
-
-if TYPE_CHECKING:
-    from tests.unit.smp.safety.conftest import World
+from tests.builders.session_world import World
 
 MONEY, CART, NEW = FilePath("shop/money.py"), FilePath("shop/cart.py"), FilePath("shop/new.py")
 ROUNDED, FRESH = NodeId("function:shop/money.py#rounded"), NodeId("function:shop/new.py#fresh")

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from smp.domain.errors import ScopeViolation
-from smp.domain.ids import FilePath
+from smp.domain.ids import FilePath, NodeId
 from smp.domain.session_steps import DryrunReport, DryrunVerdict
 from smp.domain.sessions import Concurrency, SessionMode
 from smp.indexing.reports import FileChange
-
-if TYPE_CHECKING:
-    from tests.unit.smp.safety.conftest import World
+from tests.builders.session_world import World
 
 MONEY, CART, NEW = FilePath("shop/money.py"), FilePath("shop/cart.py"), FilePath("shop/new.py")
 HEADER = "def rounded(value: float) -> int:"
@@ -172,13 +168,13 @@ def test_nothing_is_written(world: World) -> None:
     before = (
         dict(world.indexer.contents),
         (world.root / MONEY).read_bytes(),
-        list(world.graph.nodes(["file:" + MONEY])),
+        list(world.graph.nodes([NodeId("file:" + MONEY)])),
     )
     rehearse(world, session, (HEADER, "def other():"))
     assert before == (
         dict(world.indexer.contents),
         (world.root / MONEY).read_bytes(),
-        list(world.graph.nodes(["file:" + MONEY])),
+        list(world.graph.nodes([NodeId("file:" + MONEY)])),
     )
     assert world.service.overlay(session) == ()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from smp.domain.errors import Invalid
@@ -13,9 +11,7 @@ from smp.domain.session_steps import FunctionCoverage, GuardVerdict
 from smp.domain.sessions import Concurrency, SessionMode
 from smp.indexing.reports import FileChange
 from smp.safety.guard import Intent, parse_intent
-
-if TYPE_CHECKING:
-    from tests.unit.smp.safety.conftest import World
+from tests.builders.session_world import World
 
 MONEY, CART, RULES = FilePath("shop/money.py"), FilePath("shop/cart.py"), FilePath("shop/rules.py")
 BRANCHY = "function:shop/rules.py#branchy"
@@ -177,3 +173,16 @@ def test_the_verdict_is_in_the_audit(world: World) -> None:
     event = world.store.events(session)[-1]
     assert (event.method, event.target, event.result) == ("smp/guard/check", RULES, "red_alert")
     assert event.detail == "modify_function:branchy"
+
+
+def test_tests_that_are_proposed_along_count(world: World) -> None:
+    session = world.id("shop/", "tests/")
+    test = FileChange(
+        path=FilePath("tests/test_rules.py"),
+        content=b"from shop.rules import branchy\n\n\ndef test_branchy():\n    assert branchy(1) == 1\n",
+    )
+    intent = "modify_function:branchy"
+    assert world.service.check_guard(session, RULES, intended_change=intent).verdict is GuardVerdict.RED_ALERT
+    report = world.service.check_guard(session, RULES, intended_change=intent, proposed=(test,))
+    assert report.verdict is GuardVerdict.CLEAR
+    assert report.checks.function_coverage["branchy"].covered

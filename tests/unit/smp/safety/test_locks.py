@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,9 +12,7 @@ from smp.domain.notifications import LockConflicted, SessionExpiredNotice
 from smp.domain.session_steps import DeniedLock, LocksReleased, LocksTaken
 from smp.domain.sessions import Concurrency
 from smp.indexing.reports import FileChange
-
-if TYPE_CHECKING:
-    from tests.unit.smp.safety.conftest import World
+from tests.builders.session_world import World
 
 MONEY, CART = FilePath("shop/money.py"), FilePath("shop/cart.py")
 

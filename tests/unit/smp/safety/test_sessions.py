@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -24,9 +23,7 @@ from smp.domain.session_steps import ClosedSession, LapsedSession, OpenSession, 
 from smp.domain.sessions import AuditEvent, Concurrency, SafetyLevel, SessionMode, SessionStatus
 from smp.indexing.reports import FileChange
 from smp.safety.audit import verify
-
-if TYPE_CHECKING:
-    from tests.unit.smp.safety.conftest import World
+from tests.builders.session_world import World
 
 MONEY, CART = FilePath("shop/money.py"), FilePath("shop/cart.py")
 RUN = "session/ses_w/run-1"
@@ -113,7 +110,8 @@ def test_a_former_driver_is_fenced_after_a_take_over(world: World) -> None:
 
 def test_a_step_that_began_before_a_take_over_records_nothing(world: World) -> None:
     session = world.open(session_id="ses_w", driver=RUN, ttl=86400).session
-    original, once = world.store.write, []
+    once: list[bool] = []
+    original = world.store.write
 
     def taken_meanwhile(*args: object, **options: object) -> object:
         if not once:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from smp.domain.errors import ScopeViolation, SequenceViolation, SessionNotFound
 from smp.domain.ids import FilePath, NodeId
 from smp.domain.sandboxes import ChangedFile
-from smp.domain.session_steps import DryrunVerdict, GuardVerdict
+from smp.domain.session_steps import CheckpointTaken, DryrunReport, DryrunVerdict, GuardVerdict
 from smp.domain.sessions import Concurrency, SafetyLevel
-from smp.indexing.reports import FileChange
-
-if TYPE_CHECKING:
-    from tests.unit.smp.safety.conftest import World
+from smp.indexing.reports import FileChange, UpdateReport
+from tests.builders.session_world import World
 
 MONEY, CART, NEW, RULES = (FilePath(f"shop/{name}.py") for name in ("money", "cart", "new", "rules"))
 ROUNDED, FRESH = NodeId("function:shop/money.py#rounded"), NodeId("function:shop/new.py#fresh")
@@ -150,14 +148,20 @@ def test_an_elevated_session_keeps_the_sequence_for_each_file(hot: World) -> Non
     assert opened.session.safety_level is SafetyLevel.ELEVATED
     new = hot.indexer.contents[MONEY].replace(b"return 1", b"return 2")
     change = (FileChange(path=MONEY, content=new),)
-    update = lambda: hot.service.update(session, change)  # noqa: E731
-    rehearse = lambda: hot.service.dryrun(session, change)  # noqa: E731
-    save = lambda: hot.service.checkpoint(session, (MONEY,))  # noqa: E731
 
-    def refused(*steps: object) -> None:
+    def update() -> UpdateReport:
+        return hot.service.update(session, change)
+
+    def rehearse() -> DryrunReport:
+        return hot.service.dryrun(session, change)
+
+    def save() -> CheckpointTaken:
+        return hot.service.checkpoint(session, (MONEY,))
+
+    def refused(*steps: Callable[[], object]) -> None:
         for step in steps:
             with pytest.raises(SequenceViolation) as error:
-                step()  # type: ignore[operator]
+                step()
             assert error.value.data()["file"] == MONEY
 
     refused(rehearse, save, update)
