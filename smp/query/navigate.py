@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from smp.domain.graph import CALLS, Direction, EdgeKind, Node
+from smp.domain.graph import CALLS, Direction, Edge, EdgeKind, Node, Resolution
 from smp.domain.ids import NodeId
 from smp.domain.queries import Entity, Neighbourhood
 from smp.ports.graph_store import GraphStore
@@ -32,7 +32,7 @@ def neighbourhood(graph: GraphStore, node: Node) -> Neighbourhood:
     """Names of what a node calls, is called by and otherwise depends on. Three look-ups, whatever its degree."""
     outgoing = graph.edges((node.id,), kinds=CALLS + _DEPENDENCIES, direction=Direction.OUTGOING)
     incoming = graph.edges((node.id,), kinds=CALLS, direction=Direction.INCOMING)
-    called = {edge.target for edge in outgoing if edge.kind in CALLS}
+    called = {edge.target for edge in outgoing if edge.kind in CALLS} - _stand_ins(outgoing)
     needed = {edge.target for edge in outgoing if edge.kind not in CALLS}
     callers = {edge.source for edge in incoming}
     nodes = nodes_by_id(graph, called | needed | callers)
@@ -43,3 +43,9 @@ def neighbourhood(graph: GraphStore, node: Node) -> Neighbourhood:
         )
 
     return Neighbourhood(calls=names(called), called_by=names(callers), depends_on=names(needed))
+
+
+def _stand_ins(outgoing: tuple[Edge, ...]) -> set[NodeId | None]:
+    """Wrappers that run where a decorated name is called. The name that is written stands for both."""
+    decorated = {line for edge in outgoing if edge.resolution is Resolution.DECORATED for line in edge.lines}
+    return {edge.target for edge in outgoing if edge.resolution is Resolution.FLOW and decorated.issuperset(edge.lines)}

@@ -173,6 +173,21 @@ def test_neighbours_go_by_qualified_name(store: MemoryStore) -> None:
     assert around.depends_on == ("LIMIT",)
 
 
+def test_a_call_of_a_decorated_name_is_listed_by_that_name_alone(graph_of: GraphOf) -> None:
+    store = graph_of("""
+        file a.py
+        function a.py#pay
+        function a.py#retry.again
+        function a.py#charge
+        function a.py#other
+        a.py#pay CALLS_STATIC a.py#charge resolution=decorated line=3
+        a.py#pay CALLS_STATIC a.py#retry.again resolution=flow line=3
+        a.py#pay CALLS_STATIC a.py#other resolution=flow line=4
+    """)
+    assert neighbourhood(store, node(store, "pay")).calls == ("charge", "other")
+    assert neighbourhood(store, node(store, "retry.again")).called_by == ("pay",)
+
+
 def test_the_purpose_is_the_docstring(store: MemoryStore) -> None:
     assert describe(store, node(store, "check")).purpose == "Check a password."
     assert describe(store, node(store, "login")).purpose is None
