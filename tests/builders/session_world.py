@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Mapping
@@ -52,6 +53,8 @@ from smp.ports.sandbox_driver import Capabilities, SandboxDriver
 from smp.safety.sessions import SessionService
 from smp.settings import Settings
 
+_DATES = {"GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z"}
+"""Fixed, so that the commit has the same hash everywhere."""
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 FILES = {
@@ -125,6 +128,9 @@ class AstIndexer:
         after = self._after(tuple(changes))
         gone = tuple(Owner(path) for path in self.contents.keys() - after.keys())
         return OverlayGraphStore(self._store, GraphDelta(parts=_graph(after)[0], removed=gone))
+
+    def ensure_fresh(self) -> None:
+        """Never stale: what it holds was put there."""
 
     def content(self, path: FilePath) -> bytes | None:
         return self.contents.get(path)
@@ -387,7 +393,7 @@ def a_template(root: Path) -> Path:
         (root / path).write_text(text, "utf-8")
     identity = ("-c", "user.name=T", "-c", "user.email=t@example.com")
     for command in (("init", "-q", "--template="), ("add", "."), (*identity, "commit", "-q", "-m", "first")):
-        subprocess.run(["git", *command], cwd=root, check=True)
+        subprocess.run(["git", *command], cwd=root, check=True, env=os.environ | _DATES)
     return root
 
 
