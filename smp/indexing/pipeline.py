@@ -21,6 +21,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+import msgspec
+
 from smp.domain.communities import Partition
 from smp.domain.errors import Invalid, TooLarge, Unavailable
 from smp.domain.graph import DeltaCounts, EdgeKind, Node, Scope
@@ -31,16 +33,19 @@ from smp.indexing.changes import NodeChanges, compare_nodes, notification_of, te
 from smp.indexing.churn import churn_of
 from smp.indexing.enrich import enrich_nodes
 from smp.indexing.follow import Followers
+from smp.indexing.link import link as link_files
 from smp.indexing.merkle import build_tree
 from smp.indexing.overlay import OverlayGraphStore
 from smp.indexing.records import (
     ANALYSIS,
+    LINK_DIGEST,
     NODE_COUNT,
     IndexRecord,
     Pushed,
     encode_analysis,
     load_pushed,
     load_record,
+    save_link_state,
     save_pushed,
     save_record,
 )
@@ -124,7 +129,7 @@ class Indexer:
         self._cache = cache
         self._telemetry = telemetry
         self._notifier = notifier
-        self._link = link or _default_link()
+        self._link = link or link_files
         self._analyse = analyse
         self._lock = threading.RLock()
         self._memory: Memory | None = None
@@ -338,7 +343,6 @@ class Indexer:
             [*gone, *vanished],
             configs=configs,
             link=self._link,
-            cache=self._cache,
         )
         _tell(progress, "link", 1, 1)
         first = record is None
@@ -384,7 +388,7 @@ class Indexer:
         ]
         analysed, configs = self._analyse_files(iter(files), len(files), None)
         removed = [path for path, content in contents.items() if content is None]
-        return stage(memory, analysed, removed, configs=configs, link=self._link, cache=self._cache)
+        return stage(memory, analysed, removed, configs=configs, link=self._link)
 
     def _commit(
         self,
@@ -413,7 +417,10 @@ class Indexer:
             self._cache.put_blobs(
                 NODE_COUNT, {p: str(len(one.analysis.nodes)).encode() for p, one in staged.analysed.items()}
             )
-            for kind in (ANALYSIS, NODE_COUNT):
+            self._cache.put_blobs(LINK_DIGEST, {str(path): digest for path, digest in staged.digests.items()})
+            if staged.memory.state != (self._memory.state if self._memory else None):
+                save_link_state(self._cache, staged.memory.state)
+            for kind in (ANALYSIS, NODE_COUNT, LINK_DIGEST):
                 self._cache.drop_blobs(kind, staged.removed)
             save_pushed(self._cache, pushes)
             self._telemetry.record((*telemetry_of(changes, at=_stamp(now), agent=agent, session=session), *churn))
@@ -427,7 +434,7 @@ class Indexer:
                     built_at=_stamp(now),
                 ),
             )
-        self._memory = _at_generation(staged.memory, present + 1)
+        self._memory = msgspec.structs.replace(staged.memory, generation=present + 1)
         if not first:
             self._notifier.publish(notification_of(files, changes))
         return counts
@@ -456,7 +463,7 @@ class Indexer:
         if self._memory is None or self._memory.generation != generation:
             if record is None or record.format != ANALYSIS_FORMAT:
                 known = self._cache.file_hashes()
-                return Memory(generation=generation, files=known, summaries={}, configs={}, state=None)
+                return Memory(generation=generation, files=known, analyses={}, configs={}, digests={}, state=None)
             wanted = [path for path in self._cache.file_hashes() if keeps_content(path)]
             configs = {path: body for path in wanted if (body := self.content(path)) is not None}
             self._memory = load_memory(self._cache, generation=generation, configs=configs)
@@ -556,12 +563,6 @@ class Indexer:
         return contents, pushes
 
 
-def _default_link() -> Link:
-    from smp.indexing.link import link
-
-    return link
-
-
 def _normal(path: str, where: str) -> FilePath:
     """One spelling per file: relative to the root, forward slashes, no `.` and no `..`."""
     plain = posixpath.normpath(path.replace("\\", "/"))
@@ -588,16 +589,6 @@ def _nodes_of(graph: GraphStore, files: Iterable[FilePath]) -> tuple[Node, ...]:
 
 def _analysed_nodes(staged: Staged) -> list[Node]:
     return [node for one in staged.analysed.values() for node in one.analysis.nodes]
-
-
-def _at_generation(memory: Memory, generation: int) -> Memory:
-    return Memory(
-        generation=generation,
-        files=memory.files,
-        summaries=memory.summaries,
-        configs=memory.configs,
-        state=memory.state,
-    )
 
 
 def _hash(content: bytes) -> ContentHash:

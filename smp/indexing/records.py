@@ -1,6 +1,6 @@
 """What the indexer keeps in the index cache beside hashes, and how it is encoded.
 
-Blob kinds: `analysis` (by path), `pushed` (by path), `node_count` (by path), `meta` (`index`, `ranked`).
+Blob kinds by path: `analysis`, `pushed`, `node_count`, `link_digest`; kind `meta` has single ones by name.
 """
 
 from __future__ import annotations
@@ -10,25 +10,17 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec import Struct
 
-from smp.domain.graph import Edge
 from smp.domain.ids import CommitSha, ContentHash, FilePath
-from smp.domain.source import Damage, FileAnalysis, FileSummary
+from smp.domain.source import FileAnalysis
 from smp.ports.index_cache import IndexCache
 
 ANALYSIS = "analysis"
 PUSHED = "pushed"
 NODE_COUNT = "node_count"
+LINK_DIGEST = "link_digest"
 META = "meta"
 INDEX_KEY = "index"
-
-
-class StoredAnalysis(Struct, frozen=True, array_like=True):
-    """What of a file's analysis is needed again when other files change: its nodes are in the graph."""
-
-    language: str | None
-    edges: tuple[Edge, ...]
-    summary: FileSummary | None
-    damage: tuple[Damage, ...]
+LINK_STATE_KEY = "link_state"
 
 
 class Pushed(Struct, frozen=True, kw_only=True):
@@ -61,19 +53,32 @@ class IndexRecord(Struct, frozen=True, kw_only=True):
 
 
 _encode = msgspec.msgpack.Encoder().encode
-_decode_analysis = msgspec.msgpack.Decoder(StoredAnalysis).decode
+_decode_analysis = msgspec.msgpack.Decoder(FileAnalysis).decode
 _decode_pushed = msgspec.msgpack.Decoder(Pushed).decode
 _decode_record = msgspec.msgpack.Decoder(IndexRecord).decode
 
 
 def encode_analysis(analysis: FileAnalysis) -> bytes:
-    """The blob of a file's analysis."""
-    return _encode(StoredAnalysis(analysis.language, analysis.edges, analysis.summary, analysis.damage))
+    """The blob of a file's analysis, without its nodes: those are in the graph."""
+    return _encode(msgspec.structs.replace(analysis, nodes=()))
 
 
-def load_analyses(cache: IndexCache, paths: Iterable[FilePath]) -> dict[FilePath, StoredAnalysis]:
-    """Stored analyses of these files; files never indexed are left out."""
+def load_analyses(cache: IndexCache, paths: Iterable[FilePath]) -> dict[FilePath, FileAnalysis]:
+    """Stored analyses of these files, without nodes; files never indexed are left out."""
     return {FilePath(path): _decode_analysis(blob) for path, blob in cache.blobs(ANALYSIS, paths).items()}
+
+
+def load_link_state(cache: IndexCache) -> bytes | None:
+    """What the last link returned for the next one."""
+    return cache.blobs(META, [LINK_STATE_KEY]).get(LINK_STATE_KEY)
+
+
+def save_link_state(cache: IndexCache, state: bytes | None) -> None:
+    """Replace it; None forgets it."""
+    if state is None:
+        cache.drop_blobs(META, [LINK_STATE_KEY])
+    else:
+        cache.put_blobs(META, {LINK_STATE_KEY: state})
 
 
 def load_pushed(cache: IndexCache) -> dict[FilePath, Pushed]:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
+import msgspec
 from msgspec import Struct
 
 from smp.domain.graph import OWNER_STRUCTURE, Edge, GraphDelta, GraphPart, NodeKind, Owner
 from smp.domain.ids import ContentHash, FilePath, NodeId, mint_node_id
 from smp.domain.places import edge_order
-from smp.domain.source import FileSummary
+from smp.domain.source import FileAnalysis
 from smp.indexing.analyse import wants_config
-from smp.indexing.records import StoredAnalysis, load_analyses
+from smp.indexing.records import LINK_DIGEST, load_analyses, load_link_state
 from smp.indexing.reports import ParseError
 from smp.indexing.structure import repository_name, structure_part, wanted_manifests
 from smp.indexing.workers import Analysed
 from smp.languages.nodes import is_config
 from smp.languages.registry import language_of
 from smp.ports.index_cache import IndexCache
+
+_encode = msgspec.msgpack.Encoder().encode
 
 
 class Linked(Protocol):
@@ -27,7 +31,7 @@ class Linked(Protocol):
     @property
     def edges(self) -> Mapping[FilePath, tuple[Edge, ...]]: ...
     @property
-    def state(self) -> object: ...
+    def state(self) -> bytes: ...
 
 
 class Link(Protocol):
@@ -35,11 +39,11 @@ class Link(Protocol):
 
     def __call__(
         self,
-        files: Mapping[FilePath, FileSummary],
+        files: Mapping[FilePath, FileAnalysis],
         *,
         configs: Mapping[FilePath, bytes],
         changed: frozenset[FilePath] | None,
-        state: object | None,
+        state: bytes | None,
     ) -> Linked: ...
 
 
@@ -49,14 +53,18 @@ class Memory(Struct, frozen=True, kw_only=True):
     Attributes:
         generation: Of the graph that it belongs to.
         files: Content hash of every indexed file.
+        analyses: Of every indexed file, without nodes: those are in the graph.
+        configs: Content of the files that linking reads itself.
+        digests: Of each file's linked edges as stored, so that only edges that differ are written.
         state: Opaque; what `link` returned.
     """
 
     generation: int
     files: dict[FilePath, ContentHash]
-    summaries: dict[FilePath, FileSummary]
+    analyses: dict[FilePath, FileAnalysis]
     configs: dict[FilePath, bytes]
-    state: object | None
+    digests: dict[FilePath, bytes]
+    state: bytes | None
 
 
 class Staged(Struct, frozen=True, kw_only=True):
@@ -65,7 +73,8 @@ class Staged(Struct, frozen=True, kw_only=True):
     Attributes:
         memory: For the graph after the change; its generation is the one that the change is based on.
         analysed: Files that were read. removed: files that are gone.
-        relinked: Files whose content is unchanged and whose edges are given anew.
+        relinked: Files whose content is unchanged and whose edges differ.
+        digests: New digests of the linked edges of `analysed` and `relinked`.
     """
 
     delta: GraphDelta
@@ -73,15 +82,21 @@ class Staged(Struct, frozen=True, kw_only=True):
     analysed: dict[FilePath, Analysed]
     removed: tuple[FilePath, ...]
     relinked: tuple[FilePath, ...]
+    digests: dict[FilePath, bytes]
     parse_errors: tuple[ParseError, ...]
 
 
 def load_memory(cache: IndexCache, *, generation: int, configs: Mapping[FilePath, bytes]) -> Memory:
     """The memory of an index that another process (or an earlier run of this one) has built; costs a read of all of it."""
     files = cache.file_hashes()
-    stored = load_analyses(cache, files)
-    summaries = {path: one.summary for path, one in stored.items() if one.summary is not None}
-    return Memory(generation=generation, files=files, summaries=summaries, configs=dict(configs), state=None)
+    return Memory(
+        generation=generation,
+        files=files,
+        analyses=load_analyses(cache, files),
+        configs=dict(configs),
+        digests={FilePath(path): digest for path, digest in cache.blobs(LINK_DIGEST, files).items()},
+        state=load_link_state(cache),
+    )
 
 
 def stage(
@@ -91,39 +106,37 @@ def stage(
     *,
     configs: Mapping[FilePath, bytes],
     link: Link,
-    cache: IndexCache,
 ) -> Staged:
     """Work out a change.
 
     Args:
         memory: Of the graph before; untouched.
         configs: Content of those changed files that `link` or the repository's name depend on.
-        cache: Holds the structural edges of files that are only relinked.
     """
     gone = tuple(sorted(set(removed) & memory.files.keys()))
-    changed = frozenset(analysed) | frozenset(gone)
     after = _after(memory, analysed, gone, configs)
+    changed = frozenset(analysed) | frozenset(gone)
     state = memory.state
-    result = link(after.summaries, configs=after.configs, changed=None if state is None else changed, state=state)
-    relinked = tuple(sorted(path for path in result.edges if path not in analysed and path in after.files))
-    structural = load_analyses(cache, relinked)
+    result = link(after.analyses, configs=after.configs, changed=None if state is None else changed, state=state)
+    digests = {path: _digest(edges) for path, edges in result.edges.items() if path in after.files}
+    differing = {path: digest for path, digest in digests.items() if memory.digests.get(path) != digest}
+    relinked = tuple(sorted(path for path in differing if path not in analysed))
     parts = [_whole_part(one, result.edges.get(path, ())) for path, one in sorted(analysed.items())]
-    parts += [_edges_part(path, structural[path], result.edges[path]) for path in relinked if path in structural]
+    parts += [_edges_part(after.analyses[path], result.edges[path]) for path in relinked]
     first = memory.generation == 0
-    if first or after.files.keys() != memory.files.keys() or any(path in configs for path in wanted_manifests(configs)):
+    if first or after.files.keys() != memory.files.keys() or wanted_manifests(configs):
         parts.insert(0, _structure(after))
     return Staged(
         delta=GraphDelta(parts=tuple(parts), removed=tuple(Owner(path) for path in gone)),
-        memory=Memory(
-            generation=memory.generation,
-            files=after.files,
-            summaries=after.summaries,
-            configs=after.configs,
+        memory=msgspec.structs.replace(
+            after,
+            digests={path: one for path, one in (after.digests | differing).items() if path in after.files},
             state=result.state,
         ),
         analysed=analysed,
         removed=gone,
         relinked=relinked,
+        digests=differing,
         parse_errors=parse_errors(analysed.values()),
     )
 
@@ -154,23 +167,26 @@ def _after(
     gone: tuple[FilePath, ...],
     configs: Mapping[FilePath, bytes],
 ) -> Memory:
-    files, summaries, contents = dict(memory.files), dict(memory.summaries), dict(memory.configs)
+    files, analyses, contents = dict(memory.files), dict(memory.analyses), dict(memory.configs)
+    for path in gone:
+        del files[path]
     for path in (*gone, *analysed):
-        files.pop(path, None)
-        summaries.pop(path, None)
+        analyses.pop(path, None)
         contents.pop(path, None)
     for path, one in analysed.items():
         files[path] = one.hash
-        if one.analysis.summary is not None:
-            summaries[path] = one.analysis.summary
+        analyses[path] = msgspec.structs.replace(one.analysis, nodes=())
     contents.update((path, body) for path, body in configs.items() if path in files)
-    return Memory(
-        generation=memory.generation,
+    return msgspec.structs.replace(
+        memory,
         files=dict(sorted(files.items())),
-        summaries=dict(sorted(summaries.items())),
+        analyses=dict(sorted(analyses.items())),
         configs=dict(sorted(contents.items())),
-        state=memory.state,
     )
+
+
+def _digest(edges: tuple[Edge, ...]) -> bytes:
+    return hashlib.blake2b(_encode(edges), digest_size=16).digest()
 
 
 def _whole_part(one: Analysed, linked: tuple[Edge, ...]) -> GraphPart:
@@ -178,8 +194,9 @@ def _whole_part(one: Analysed, linked: tuple[Edge, ...]) -> GraphPart:
     return GraphPart(owner=Owner(one.analysis.path), nodes=one.analysis.nodes, edges=edges)
 
 
-def _edges_part(path: FilePath, stored: StoredAnalysis, linked: tuple[Edge, ...]) -> GraphPart:
-    return GraphPart(owner=Owner(path), nodes=None, edges=tuple(sorted((*stored.edges, *linked), key=edge_order)))
+def _edges_part(analysis: FileAnalysis, linked: tuple[Edge, ...]) -> GraphPart:
+    edges = tuple(sorted((*analysis.edges, *linked), key=edge_order))
+    return GraphPart(owner=Owner(analysis.path), nodes=None, edges=edges)
 
 
 def _structure(after: Memory) -> GraphPart:

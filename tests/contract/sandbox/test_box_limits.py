@@ -153,7 +153,7 @@ def test_boxes_work_at_the_same_time(driver: SandboxDriver, spawn: Spawn) -> Non
 
 
 OWNER = """
-import sys, pathlib, msgspec
+import os, sys, pathlib, msgspec, threading, time
 from smp.adapters.clock_system import SystemClock
 from smp.adapters.sandbox_bubblewrap.driver import BubblewrapDriver
 from smp.adapters.sandbox_bubblewrap.limits import Rights
@@ -162,7 +162,17 @@ from smp.settings import load_settings
 repo, rights, box, token = sys.argv[1:]
 driver = BubblewrapDriver(load_settings(pathlib.Path(repo)), SystemClock(), msgspec.json.decode(rights, type=Rights))
 print("ready", flush=True)
-driver.execute(msgspec.json.decode(box, type=Sandbox), f"while :; do sleep 300; done; : {token}", limits=Limits())
+if token.startswith("fork"):
+    def fork():
+        while not any(pathlib.Path(box_folder).glob("exchange/out/running")):
+            time.sleep(0.01)
+        if os.fork() == 0:
+            print(os.getpid(), flush=True)
+            time.sleep(120)
+            os._exit(0)
+    box_folder = msgspec.json.decode(box, type=Sandbox).state_dir
+    threading.Thread(target=fork).start()
+driver.execute(msgspec.json.decode(box, type=Sandbox), f"touch $SMP_OUT/running; while :; do sleep 300; done; : {token}", limits=Limits())
 """
 
 
@@ -192,6 +202,22 @@ def test_nothing_is_left_when_the_owner_is_killed(
     assert gone(token), alive(token)
     assert box.spec.sandbox_id not in Path("/proc/self/mountinfo").read_text()
     assert run("echo usable").stdout == "usable\n"
+
+
+def test_a_process_that_the_owner_forked_does_not_keep_the_command_alive(
+    start_owner: Callable[[str], subprocess.Popen[str]], run: Run
+) -> None:
+    token = f"fork{secrets.token_hex(8)}"
+    owner = start_owner(token)
+    assert owner.stdout is not None
+    forked = int(owner.stdout.readline())
+    try:
+        owner.send_signal(signal.SIGKILL)
+        owner.wait()
+        assert gone(f": {token}"), alive(f": {token}")
+        assert run("echo usable").stdout == "usable\n"
+    finally:
+        os.kill(forked, signal.SIGKILL)
 
 
 def test_a_box_outlives_the_kill_and_is_reaped_when_nobody_keeps_it(

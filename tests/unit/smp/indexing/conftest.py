@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from msgspec import Struct
@@ -31,7 +32,7 @@ from smp.settings import load_settings
 
 class ToyLinked(Struct, frozen=True, kw_only=True):
     edges: dict[FilePath, tuple[Edge, ...]]
-    state: object
+    state: bytes
 
 
 def toy_analyse(path: FilePath, content: bytes) -> FileAnalysis:
@@ -77,21 +78,23 @@ def toy_analyse(path: FilePath, content: bytes) -> FileAnalysis:
 
 
 def toy_link(
-    files: Mapping[FilePath, FileSummary],
+    files: Mapping[FilePath, FileAnalysis],
     *,
     configs: Mapping[FilePath, bytes],
     changed: frozenset[FilePath] | None,
-    state: object | None,
+    state: bytes | None,
 ) -> ToyLinked:
     """A call goes to the one function of that name in the repository; answers with files whose edges differ from before."""
     by_name: dict[str, list[NodeId]] = {}
-    for summary in files.values():
-        for definition in summary.definitions[1:]:
+    for analysis in files.values():
+        assert analysis.summary is not None
+        for definition in analysis.summary.definitions[1:]:
             by_name.setdefault(definition.partition("#")[2], []).append(NodeId(definition))
     edges: dict[FilePath, tuple[Edge, ...]] = {}
-    for path, summary in files.items():
+    for path, analysis in files.items():
+        assert analysis.summary is not None
         found = []
-        for entry in summary.names:
+        for entry in analysis.summary.names:
             owner, name, line = entry.split(">")
             targets = by_name.get(name, [])
             if len(targets) == 1:
@@ -112,9 +115,9 @@ def toy_link(
                 )
             found.append(edge)
         edges[path] = tuple(found)
-    before = state if isinstance(state, dict) else {}
+    before = msgspec.msgpack.decode(state, type=dict[FilePath, tuple[Edge, ...]]) if state is not None else {}
     answer = {path: own for path, own in edges.items() if before.get(path) != own or path in (changed or ())}
-    return ToyLinked(edges=answer, state=edges)
+    return ToyLinked(edges=answer, state=msgspec.msgpack.encode(edges))
 
 
 class Ticking(Clock):
