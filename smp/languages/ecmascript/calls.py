@@ -9,8 +9,9 @@ import tree_sitter
 
 from smp.domain.source import NOTHING, ArgKind, ImportDecl, Op, SiteKind
 from smp.languages.ecmascript.expressions import OBJECT, ExpressionWalk
-from smp.languages.ecmascript.syntax import key_name, line_of, one_line, string_value, text_of, unwrap
+from smp.languages.ecmascript.syntax import key_name, line_of, member_path, one_line, string_value, text_of, unwrap
 from smp.languages.ecmascript.testing import HOOKS, runner_name
+from smp.languages.ecmascript.walk import ClassDraft
 
 _LONG = 2000
 CONSTRUCTOR = "constructor"
@@ -41,6 +42,7 @@ class CallWalk(ExpressionWalk):
                 return required
         value = self.invoke(node, callee, arguments, Op.CALL)
         self._note_hook(callee, arguments)
+        self._note_inherits(target, arguments)
         return value
 
     def _new(self, node: tree_sitter.Node) -> int:
@@ -194,6 +196,25 @@ class CallWalk(ExpressionWalk):
         for inner in node.named_children:
             value = self.spread(inner) if inner.type == "spread_element" else self.expr(inner)
         return value
+
+    def _note_inherits(self, callee: tree_sitter.Node, arguments: tree_sitter.Node) -> None:
+        """`util.inherits(A, B)` makes B the base of A."""
+        name = callee.child_by_field_name("property") if callee.type == "member_expression" else callee
+        given = [child for child in arguments.named_children if child.type != "comment"]
+        if name is None or text_of(name) != "inherits" or len(given) < 2 or given[0].type != "identifier":
+            return
+        binding = self.scope.find(text_of(given[0]))
+        draft = self.draft_of.get(binding) if binding is not None else None
+        base_path = member_path(given[1])
+        if draft is not None and base_path is not None and not draft.bases:
+            base = self.load(base_path[0])
+            for part in base_path[1:]:
+                base = self.b.op(Op.ATTR, base, self.b.name(part)) if base != NOTHING else NOTHING
+            self.inherit(base, given[1], draft)
+
+    def inherit(self, base: int, node: tree_sitter.Node, draft: ClassDraft, *, interface: bool = False) -> None:
+        """Adds a base class; classes say how."""
+        raise NotImplementedError
 
     # Test runners ----------------------------------------------------------------------------------------------------
 

@@ -26,6 +26,8 @@ class ExpressionWalk(TypeWalk):
 
     handlers: ClassVar[dict[str, Callable[[Any, tree_sitter.Node], int]]] = {}
     """What walks an expression, by node type; anything else has its parts walked."""
+    placed: int = NOTHING
+    """The function that is being assigned, if it is written right there."""
 
     def expr(self, node: tree_sitter.Node) -> int:
         """The value of an expression that is used."""
@@ -168,10 +170,17 @@ class ExpressionWalk(TypeWalk):
         holder, name = node.child_by_field_name("object"), node.child_by_field_name("property")
         if holder is None:
             return NOTHING
+        own = self.own_export(holder)
+        if own and name is not None:
+            return self.b.shared(Op.GLOBAL, self.b.name(text_of(name)))
         value = self.quiet(holder)
         if value == NOTHING or name is None:
             return NOTHING
         return self.attribute(value, text_of(name), name)
+
+    def own_export(self, node: tree_sitter.Node) -> bool:
+        """True for `exports` and `module.exports` of this file, read; modules say how."""
+        raise NotImplementedError
 
     def attribute(self, value: int, name: str, node: tree_sitter.Node) -> int:
         """Reads an attribute, which may run a getter."""
@@ -314,7 +323,9 @@ class ExpressionWalk(TypeWalk):
         if left is None or right is None:
             return self.parts(node)
         value = self.expr(right)
+        self.placed = value if unwrap(right).type in ("function_expression", "generator_function") else NOTHING
         self.assign(left, value, node)
+        self.placed = NOTHING
         return value
 
     def _augmented(self, node: tree_sitter.Node) -> int:
@@ -364,6 +375,8 @@ class ExpressionWalk(TypeWalk):
         if container == NOTHING or name is None:
             return
         attribute = text_of(name)
+        if value == self.placed:
+            self.receive(value, container)  # written as a method of the object
         self.b.op(Op.STORE_ATTR, container, self.b.name(attribute), value)
         self.b.site(SiteKind.SET, container, owner=self.frame.owner, line=line_of(name), names=(attribute,))
 

@@ -35,6 +35,8 @@ class FunctionWalk(CallWalk):
 
     typed: bool
     """True for TypeScript, whose comments declare nothing."""
+    belongs: dict[int, ClassDraft]
+    """Classes that functions became methods of after they were written (`C.prototype.m = f`)."""
     receivers: dict[int, int]
     """What `this` is, by function, where it is not what the kind of the function says."""
 
@@ -103,6 +105,8 @@ class FunctionWalk(CallWalk):
         self.frame, self.scope, self.callback_owner, self.depth = frame, frame.scope, None, 0
         if slot in self.receivers:
             frame.this = self.receivers[slot]
+        if slot in self.belongs:
+            cls, flags = self.belongs[slot], flags | FunctionFlag.METHOD
         documented = self._documented(node)
         params = self.parameters(node, slot, documented)
         annotation = self.return_annotation(node, documented, is_async=bool(flags & FunctionFlag.ASYNC))
@@ -187,6 +191,11 @@ class FunctionWalk(CallWalk):
             if name is not None and text_of(name) in _PROMISES and arguments is not None and arguments.named_children:
                 return self.type_of(arguments.named_children[0])
         return self.type_of(inner)
+
+    def adopt(self, function_op: int, draft: ClassDraft) -> None:
+        """Makes a function whose body has not been walked yet a method of a class."""
+        if function_op != NOTHING and self.b.ops[function_op][0] == Op.FUNC:
+            self.belongs[self.b.ops[function_op][1]] = draft
 
     def signature(self, node: tree_sitter.Node, draft: ClassDraft | None, flags: int) -> int:
         """A function that is declared and not written here: a row without a body."""

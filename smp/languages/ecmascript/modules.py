@@ -36,6 +36,7 @@ class FileWalk(StatementWalk):
     def __init__(self, root: tree_sitter.Node, scopes: Scopes, outline: Outline, builder: SummaryBuilder) -> None:
         super().__init__(root, scopes, outline, builder)
         self.receivers = {}
+        self.belongs = {}
         self.typed = dialect_of(builder.path) != "javascript"
         self.statement_handlers = {**STATEMENT_HANDLERS, **MODULE_HANDLERS}
         self.exported: list[tuple[str, Binding | int]] = []
@@ -221,6 +222,11 @@ class FileWalk(StatementWalk):
             return
         super().assign_member(target, value)
 
+    def own_export(self, node: tree_sitter.Node) -> bool:
+        """True for `exports` and `module.exports` of this file."""
+        path = member_path(node)
+        return path in (("exports",), ("module", "exports")) and self.scope.find(path[0]) is None
+
     def _export_commonjs(self, path: tuple[str, ...], value: int) -> None:
         self.is_commonjs = True
         if not path:
@@ -238,12 +244,27 @@ class FileWalk(StatementWalk):
         return [(self.b.names[key], held) for key, held in pairs if key >= 0 and held != NOTHING]
 
     def _assign_prototype(self, draft: ClassDraft, path: tuple[str, ...], value: int) -> None:
-        this = self.instance(self.class_op(draft))
+        if path in ((), ("__proto__",)):
+            base = self._created_from(value)
+            if base != NOTHING:
+                draft.bases.append(base)
+                draft.base_lines.append(0)
+                return
         entries = self._entries(value) if not path else [(path[0], value)] if len(path) == 1 else []
         for name, held in entries:
             assert isinstance(held, int)
             draft.members.append((name, held))
-            self.receive(held, this)
+            self.adopt(held, draft)
+
+    def _created_from(self, value: int) -> int:
+        """The function whose `prototype` a value is (or is made from by `Object.create`)."""
+        op = self.b.ops[value] if value != NOTHING else (0,)
+        if op[0] == Op.CALL and len(op) > 4:
+            callee = self.b.ops[op[1]] if op[1] != NOTHING else (0,)
+            if callee[0] != Op.ATTR or self.b.names[callee[2]] != "create" or op[4] == NOTHING:
+                return NOTHING
+            op = self.b.ops[op[4]]
+        return op[1] if op[0] == Op.ATTR and self.b.names[op[2]] == "prototype" else NOTHING
 
     # Namespaces ------------------------------------------------------------------------------------------------------
 

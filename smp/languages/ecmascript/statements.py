@@ -121,7 +121,7 @@ class StatementWalk(FunctionWalk):
         draft = self.new_draft(binding.name, definition.index if definition is not None else NOTHING)
         draft.members.append(("constructor", value))
         self.draft_of[binding] = draft
-        self.receive(value, self.instance(self.class_op(draft)))
+        self.adopt(value, draft)
         return self.class_op(draft)
 
     def _function_declaration(self, node: tree_sitter.Node) -> bool:
