@@ -6,8 +6,12 @@ of processes, and of hash seeds does not show in the result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import gc
+import hashlib
+from collections.abc import Iterator, Mapping
 
+import msgspec
 from msgspec import Struct
 
 from smp.domain.graph import Edge, EdgeKind
@@ -28,13 +32,24 @@ class LinkResult(Struct, frozen=True, kw_only=True):
     """What linking found.
 
     Attributes:
-        edges: Per reading file its outgoing edges, sorted. With `changed`, only files whose edges differ from those that
-            `state` describes, or that changed themselves; files that are gone are left out.
+        edges: Per reading file its outgoing edges, sorted. When `changed` was given, only files that are among them or
+            whose edges are not those that the state before describes.
         state: To be given to the next call; opaque.
     """
 
     edges: dict[FilePath, tuple[Edge, ...]]
     state: bytes = b""
+
+
+class _State(Struct, frozen=True, array_like=True):
+    """What the next link compares with: the format, and a digest of each file's edges."""
+
+    format: int
+    digests: dict[str, bytes]
+
+
+LINK_FORMAT = 1
+"""Raised whenever the same analyses would give other edges; a state of another format is as none."""
 
 
 def link(
@@ -53,19 +68,57 @@ def link(
         state: The state of the link before.
 
     Returns:
-        The same edges for a file, whether it was linked alone or with all others.
+        For each file the edges that a link of everything gives, byte for byte.
     """
+    with _collection_paused():
+        edges = _link_all(files, configs)
+    digests: dict[str, bytes] = {path: _digest(found) for path, found in edges.items()}
+    before = _known_digests(state) if changed is not None else None
+    if before is not None and changed is not None:
+        edges = {path: found for path, found in edges.items() if path in changed or before.get(path) != digests[path]}
+    return LinkResult(edges=edges, state=msgspec.msgpack.encode(_State(LINK_FORMAT, digests)))
+
+
+def _digest(edges: tuple[Edge, ...]) -> bytes:
+    return hashlib.blake2b(msgspec.msgpack.encode(edges), digest_size=16).digest()
+
+
+def _known_digests(state: bytes | None) -> dict[str, bytes] | None:
+    if not state:
+        return None
+    try:
+        known = msgspec.msgpack.decode(state, type=_State)
+    except msgspec.DecodeError:
+        return None
+    return known.digests if known.format == LINK_FORMAT else None
+
+
+@contextlib.contextmanager
+def _collection_paused() -> Iterator[None]:
+    """A link makes millions of objects and no garbage in cycles; looking for some doubles its time."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _link_all(
+    files: Mapping[FilePath, FileAnalysis], configs: Mapping[FilePath, bytes]
+) -> dict[FilePath, tuple[Edge, ...]]:
     families: dict[str, tuple[Language, dict[FilePath, FileSummary]]] = {}
     for path in sorted(files):
         analysis = files[path]
         language = language_named(analysis.language) if analysis.language is not None else None
         if language is not None and analysis.summary is not None:
             families.setdefault(language.family, (language, {}))[1][path] = analysis.summary
-    edges: dict[FilePath, tuple[Edge, ...]] = {path: () for path in sorted(files)}
+    edges: dict[FilePath, tuple[Edge, ...]] = dict.fromkeys(sorted(files), ())
     for family in sorted(families):
         language, summaries = families[family]
         edges.update(link_program(language, summaries, configs))
-    return LinkResult(edges=edges)
+    return edges
 
 
 def link_program(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import abc
 
-from smp.domain.source import NOTHING, ArgKind, ClassFlag, FunctionFlag, Op
+from smp.domain.source import NOTHING, ArgKind, Op
+from smp.indexing.linking import bits
 from smp.indexing.linking.flow import UnitState, element_key, field_key, op_key, param_key, return_key
 from smp.indexing.linking.solver import Solver
 from smp.indexing.linking.values import (
@@ -96,7 +97,7 @@ class Calling(Solver, abc.ABC):
     ) -> None:
         """Binds arguments to parameters and gives the result."""
         decl = ref.decl
-        shift = 1 if recv is not None and decl.flags & FunctionFlag.RECEIVER_PARAM else 0
+        shift = 1 if recv is not None and decl.flags & bits.F_RECEIVER_PARAM else 0
         bound = self.bind(state, ref, shift, arguments)
         if decl.yields:
             state.add(result, self.intern.generator(ref))
@@ -110,7 +111,7 @@ class Calling(Solver, abc.ABC):
         if not symbolic and decl.annotation == NOTHING:
             return
         if decl.annotation != NOTHING and self.types.says_self(self.program.units[ref.unit], decl.annotation):
-            new = decl.flags & FunctionFlag.CLASS_METHOD
+            new = decl.flags & bits.F_CLASS_METHOD
             symbolic = (*symbolic, ("new" if new else "receiver", 0))
         for what, position in symbolic:
             if what == "param":
@@ -121,12 +122,7 @@ class Calling(Solver, abc.ABC):
                     state.link(self.node(state, op_key(ref.unit, decl.params[position].default)), result)
             elif recv is not None:
                 self._symbolic_receiver(state, recv, what, result)
-            elif (
-                arguments
-                and decl.flags & FunctionFlag.RECEIVER_PARAM
-                and arguments[0][2] != NOTHING
-                and what == "receiver"
-            ):
+            elif arguments and decl.flags & bits.F_RECEIVER_PARAM and arguments[0][2] != NOTHING and what == "receiver":
                 state.link(arguments[0][2], result)
 
     def _symbolic_receiver(self, state: UnitState, recv: Value, what: str, result: int) -> None:
@@ -283,9 +279,9 @@ class Calling(Solver, abc.ABC):
             if sink == NOTHING:
                 sink = state.new_node()
             self.call_function(
-                state, func, value if func.decl.flags & FunctionFlag.CLASS_METHOD else instance, arguments, sink
+                state, func, value if func.decl.flags & bits.F_CLASS_METHOD else instance, arguments, sink
             )
-        if not constructors and ref.decl.flags & ClassFlag.DATA:
+        if not constructors and ref.decl.flags & bits.C_DATA:
             self._fill_fields(state, ref, arguments)
 
     def _fill_fields(self, state: UnitState, ref: ClassRef, arguments: tuple[Argument, ...]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from smp.domain.source import NOTHING, FunctionFlag
+from smp.domain.source import NOTHING
+from smp.indexing.linking import bits
 from smp.indexing.linking.program import Program, Unit
 from smp.indexing.linking.values import FuncRef
 
@@ -18,7 +19,7 @@ class Candidates:
         self._methods: dict[str, list[FuncRef]] = {}
         for unit in program.units:
             for ref in unit.functions:
-                if ref.node_id is None or ref.decl.flags & (FunctionFlag.OVERLOAD | FunctionFlag.TEST):
+                if ref.node_id is None or ref.decl.flags & (bits.F_OVERLOAD | bits.F_TEST):
                     continue
                 if ref.cls is not None:
                     self._methods.setdefault(ref.decl.name, []).append(ref)
@@ -73,7 +74,7 @@ class Candidates:
 
 def _fits(ref: FuncRef, arguments: int) -> bool:
     """Whether a method takes that many arguments besides its receiver."""
-    shift = 1 if ref.decl.flags & FunctionFlag.RECEIVER_PARAM else 0
+    shift = 1 if ref.decl.flags & bits.F_RECEIVER_PARAM else 0
     params = ref.decl.params[shift:]
     if any(p.kind.startswith("var") for p in params):
         return True

@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 from smp.domain.graph import Edge, EdgeKind, Resolution, UnresolvedReason
 from smp.domain.ids import FilePath, NodeId
-from smp.domain.source import NOTHING, FunctionFlag, Op, Site, SiteKind
+from smp.domain.source import NOTHING, Op, Site, SiteKind
+from smp.indexing.linking import bits
 from smp.indexing.linking.candidates import Candidates
 from smp.indexing.linking.flow import UnitState
-from smp.indexing.linking.program import Program, Unit, stronger
 from smp.indexing.linking.objects import RECEIVER_CALLS
+from smp.indexing.linking.program import Program, Unit, stronger
 from smp.indexing.linking.rules import Rules
 from smp.indexing.linking.values import (
     BOUND,
@@ -85,7 +86,7 @@ class Emission:
             elif kind == SiteKind.GET:
                 if self.names[self.ops[site.op][2]] in interesting:
                     self.accessed(
-                        site, self.ops[site.op][1], self.names[self.ops[site.op][2]], FunctionFlag.PROPERTY, "__get__"
+                        site, self.ops[site.op][1], self.names[self.ops[site.op][2]], bits.F_PROPERTY, "__get__"
                     )
             elif kind == SiteKind.USE:
                 self.use(site, EdgeKind.USES)
@@ -99,9 +100,9 @@ class Emission:
                 self.decorator(site)
             elif kind == SiteKind.SET:
                 if self.names[site.names[0]] in interesting:
-                    self.accessed(site, site.op, self.names[site.names[0]], FunctionFlag.SETTER, "__set__")
+                    self.accessed(site, site.op, self.names[site.names[0]], bits.F_SETTER, "__set__")
             elif kind == SiteKind.DELETE and self.names[site.names[0]] in interesting:
-                self.accessed(site, site.op, self.names[site.names[0]], FunctionFlag.DELETER, "__delete__")
+                self.accessed(site, site.op, self.names[site.names[0]], bits.F_DELETER, "__delete__")
 
     # Gathering -------------------------------------------------------------------------------------------------------
 
@@ -253,7 +254,7 @@ class Emission:
         if kind == XINST:
             external.add(f"{value.name}.__call__")
             return True
-        return kind == CONT or kind == GEN
+        return kind in (CONT, GEN)
 
     def label_of(self, ref: FuncRef, static: Resolution | None) -> Resolution:
         """How a plain function was found."""
@@ -332,7 +333,7 @@ class Emission:
 
     # Properties and protocols -----------------------------------------------------------------------------------------
 
-    def accessed(self, site: Site, holder: int, name: str, flag: FunctionFlag, dunder: str) -> None:
+    def accessed(self, site: Site, holder: int, name: str, flag: int, dunder: str) -> None:
         """An attribute that is code: a call of the getter, setter or deleter."""
         held = self.best(self.state.values(holder))
         values = [v for v in held if v.kind == INST and isinstance(v.ref, ClassRef)]
@@ -358,7 +359,7 @@ class Emission:
             for node_id, label in sorted(hit.items()):
                 self.edge(EdgeKind.CALLS_STATIC, site.owner, node_id, site.line, label).candidates |= extra - set(hit)
 
-    def _record_accessor(self, value: Value, name: str, flag: FunctionFlag, hit: dict[str, Resolution]) -> None:
+    def _record_accessor(self, value: Value, name: str, flag: int, hit: dict[str, Resolution]) -> None:
         unit, at = value.site
         op = self.program.units[unit].summary.ops[at]
         names = self.program.units[unit].summary.names

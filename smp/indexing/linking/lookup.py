@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from smp.domain.source import FunctionFlag
+from smp.indexing.linking import bits
 from smp.indexing.linking.program import Program
 from smp.indexing.linking.values import CLASS, FUNC, ClassRef, FuncRef
 
@@ -94,7 +94,7 @@ class Lookup:
                 elif value.kind == CLASS and isinstance(value.ref, ClassRef):
                     classes.append(value.ref)
             others += resolved.leaves
-        real = [f for f in functions if not f.decl.flags & FunctionFlag.OVERLOAD]
+        real = [f for f in functions if not f.decl.flags & bits.F_OVERLOAD]
         return Found(
             owner=ref, functions=tuple(real or functions), others=tuple(dict.fromkeys(others)), classes=tuple(classes)
         )

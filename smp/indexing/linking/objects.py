@@ -5,7 +5,8 @@ What is called how, and which built-ins do it, comes from the language's tables;
 
 from __future__ import annotations
 
-from smp.domain.source import NOTHING, ArgKind, FunctionFlag, Op
+from smp.domain.source import NOTHING, ArgKind, Op
+from smp.indexing.linking import bits
 from smp.indexing.linking.calling import Argument, Calling
 from smp.indexing.linking.flow import UnitState, element_key, op_key, param_key
 from smp.indexing.linking.values import BOUND, CLASS, CONT, FUNC, INST, PARTIAL, XBOUND, XINST, ClassRef, FuncRef, Value
@@ -63,10 +64,10 @@ class ObjectRules(Calling):
     def on_record(self, state: UnitState, value: Value, recv: Value, result: int) -> None:
         """An entry of a record is read: a getter runs, anything else is the value."""
         if value.kind == FUNC and isinstance(value.ref, FuncRef):
-            if value.ref.decl.flags & FunctionFlag.PROPERTY:
+            if value.ref.decl.flags & bits.F_PROPERTY:
                 self.call_function(state, value.ref, recv, (), result)
                 return
-            if value.ref.decl.flags & FunctionFlag.SETTER:
+            if value.ref.decl.flags & bits.F_SETTER:
                 return
         state.add(result, value)
 
@@ -110,9 +111,7 @@ class ObjectRules(Calling):
 
     def inherent_method(self, value: Value, name: str) -> Value | None:
         """`f.call`, `f.bind`; `g().then` where `g` is asynchronous: external methods of the value."""
-        if name in self.tables.function_methods and (
-            value.kind in (FUNC, BOUND, PARTIAL) or self._is_function_type(value)
-        ):
+        if name in self.tables.function_methods and self._is_function(value, name):
             return self.intern.xbound(self.tables.function_methods[name], value)
         if name not in self.tables.awaited_methods:
             return None
@@ -124,10 +123,14 @@ class ObjectRules(Calling):
             return None
         return self.intern.xbound(self.tables.awaited_methods[name], value)
 
-    def _is_function_type(self, value: Value) -> bool:
-        """Whether a value is declared to be a function and nothing else is known of it."""
+    def _is_function(self, value: Value, name: str) -> bool:
+        """Whether a value has the methods of functions: one, something declared to be one, a class without that member."""
         ref = value.ref
-        return value.kind == INST and isinstance(ref, ClassRef) and self.tables.call_member in ref.members
+        if value.kind == INST:
+            return isinstance(ref, ClassRef) and self.tables.call_member in ref.members
+        if value.kind == CLASS and isinstance(ref, ClassRef):
+            return self.lookup.find(ref, name).owner is None
+        return value.kind in (FUNC, BOUND, PARTIAL)
 
     def call_receiver(
         self, state: UnitState, value: Value, at: int, arguments: tuple[Argument, ...], result: int, *, spread: bool

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from smp.domain.graph import Resolution
 from smp.domain.ids import FilePath
-from smp.domain.source import NOTHING, FileSummary, Function, Op
+from smp.domain.source import NOTHING, FileSummary, Op
 from smp.indexing.linking.values import CLASS, EXT, MODULE, ClassRef, FuncRef, Interner, Value
 from smp.languages.base import Module, Resolver, Tables
 
@@ -89,8 +89,8 @@ class Program:
     def _make_refs(self, unit: Unit) -> None:
         definitions = unit.summary.definitions
         for index, cls in enumerate(unit.summary.classes):
-            node_id = definitions[cls.definition] if cls.definition != NOTHING else ""
-            ref = ClassRef(unit.index, index, cls, f"{unit.path}#{node_id}~{index}", node_id)
+            class_id = definitions[cls.definition] if cls.definition != NOTHING else ""
+            ref = ClassRef(unit.index, index, cls, f"{unit.path}#{class_id}~{index}", class_id)
             members: dict[str, tuple[int, ...]] = {}
             for name, op in (*cls.members, *cls.static_members):
                 members[name] = (*members.get(name, ()), op)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from smp.domain.source import NOTHING, ClassFlag, FunctionFlag, Op
+from smp.domain.source import NOTHING, Op
+from smp.indexing.linking import bits
 from smp.indexing.linking.flow import UnitState, element_key, field_key, module_field_key, op_key, return_key, yield_key
 from smp.indexing.linking.lookup import Found
 from smp.indexing.linking.objects import ObjectRules
@@ -105,8 +106,10 @@ class Rules(ObjectRules):
                 state.add(at, value)
         elif code == Op.DECLARED:
             wanted = self.types.instances(unit, op[2])
-            for value in wanted:
-                state.add(at, value)
+            made = unit.summary.ops[op[1]][0] if op[1] != NOTHING else NOTHING
+            if made not in (Op.MAP, Op.FUNC, Op.CLASS):  # what is written in place is exact
+                for value in wanted:
+                    state.add(at, value)
             if op[1] != NOTHING:
                 self.watch(state, op[1], self.DECLARED, wanted, at)
         elif code == Op.ITEM:
@@ -128,8 +131,8 @@ class Rules(ObjectRules):
             self._start_narrow(state, at, op)
         elif code == Op.STORE_ITEM:
             if op[3] != NOTHING:
-                key = f"={names[op[2]]}" if op[2] != NOTHING else "*"
-                self.watch(state, op[1], self.STORE_ITEM, key, op[3])
+                place = f"={names[op[2]]}" if op[2] != NOTHING else "*"
+                self.watch(state, op[1], self.STORE_ITEM, place, op[3])
         elif code == Op.BINARY:
             for side, other in ((op[1], op[2]), (op[2], op[1])):
                 if side != NOTHING:
@@ -152,8 +155,8 @@ class Rules(ObjectRules):
             state.link(param.default, at)
         if param.injected:
             for fixture in self.fixtures(unit.path, param.name, ref):
-                kind = yield_key(fixture) if fixture.decl.yields else return_key(fixture)
-                state.link(self.node(state, kind), at)
+                given = yield_key(fixture) if fixture.decl.yields else return_key(fixture)
+                state.link(self.node(state, given), at)
 
     def fixtures(self, path: str, name: str, asking: FuncRef | None = None) -> tuple[FuncRef, ...]:
         """The fixtures that a test of this file gets under a name: the nearest file that provides one decides."""
@@ -322,13 +325,13 @@ class Rules(ObjectRules):
         is_class = recv.kind == CLASS
         for ref in found.functions:
             flags = ref.decl.flags
-            if flags & FunctionFlag.PROPERTY and not is_class:
+            if flags & bits.F_PROPERTY and not is_class:
                 self.call_function(state, ref, recv, (), result)
-            elif flags & (FunctionFlag.SETTER | FunctionFlag.DELETER):
+            elif flags & (bits.F_SETTER | bits.F_DELETER):
                 continue
-            elif flags & FunctionFlag.STATIC:
+            elif flags & bits.F_STATIC:
                 state.add(result, self.intern.func(ref))
-            elif flags & FunctionFlag.CLASS_METHOD and not is_class:
+            elif flags & bits.F_CLASS_METHOD and not is_class:
                 owner = self.class_of(recv)
                 if owner is not None:
                     state.add(result, self.intern.bound(ref, self.intern.cls(owner, below=recv.below)))
@@ -354,13 +357,13 @@ class Rules(ObjectRules):
             return
         for func in found.functions:
             flags = func.decl.flags
-            if flags & (FunctionFlag.PROPERTY | FunctionFlag.SETTER | FunctionFlag.DELETER):
+            if flags & (bits.F_PROPERTY | bits.F_SETTER | bits.F_DELETER):
                 continue
-            is_bound = flags & FunctionFlag.CLASS_METHOD and name != "__new__"
+            is_bound = flags & bits.F_CLASS_METHOD and name != "__new__"
             state.add(result, self.intern.bound(func, value) if is_bound else self.intern.func(func))
         for cls in found.classes:
             state.add(result, self.intern.cls(cls))
-        if found.owner is not None and found.owner.decl.flags & ClassFlag.ENUM and found.others:
+        if found.owner is not None and found.owner.decl.flags & bits.C_ENUM and found.others:
             state.add(result, self.intern.inst(found.owner))
         else:
             for owner_unit, leaf in found.others:
@@ -379,13 +382,13 @@ class Rules(ObjectRules):
         for meta in self.metaclasses(value):
             found = self.lookup.find(meta, name)
             for func in found.functions:
-                if not found.doubtful and not func.decl.flags & FunctionFlag.PROPERTY:
+                if not found.doubtful and not func.decl.flags & bits.F_PROPERTY:
                     state.add(result, self.intern.bound(func, value))
 
     # Rules; each takes the file, the new value, and the operands given to `watch` --------------------------------------
 
     def on_bind(self, state: UnitState, value: Value, recv: Value, result: int) -> None:
-        if value.kind == FUNC and isinstance(value.ref, FuncRef) and not value.ref.decl.flags & FunctionFlag.STATIC:
+        if value.kind == FUNC and isinstance(value.ref, FuncRef) and not value.ref.decl.flags & bits.F_STATIC:
             state.add(result, self.intern.bound(value.ref, recv))
         elif value.kind == INST and isinstance(value.ref, ClassRef):
             getter = self.lookup.find(value.ref, "__get__")
@@ -407,7 +410,7 @@ class Rules(ObjectRules):
             state.link(stored, self.node(state, field_key(value.ref, name)))
             setter = self.lookup.find(value.ref, name)
             for func in setter.functions:
-                if func.decl.flags & FunctionFlag.SETTER and not setter.doubtful:
+                if func.decl.flags & bits.F_SETTER and not setter.doubtful:
                     sink = state.new_node()
                     self.call_function(state, func, value, ((0, "", stored),), sink)
         elif value.kind == FUNC and isinstance(value.ref, FuncRef):
@@ -456,7 +459,7 @@ class Rules(ObjectRules):
         elif kind == INST:
             self.call_method(state, value, "__getitem__", ((0, "", NOTHING),), result)
         elif kind in (CLASS, EXT, UNKNOWN):
-            if kind == CLASS and isinstance(value.ref, ClassRef) and value.ref.decl.flags & ClassFlag.ENUM:
+            if kind == CLASS and isinstance(value.ref, ClassRef) and value.ref.decl.flags & bits.C_ENUM:
                 state.add(result, self.intern.inst(value.ref))
             else:
                 state.add(result, value)
@@ -482,7 +485,7 @@ class Rules(ObjectRules):
             for found in self.types.elements(value):
                 state.add(result, found)
         elif kind == CLASS:
-            if isinstance(value.ref, ClassRef) and value.ref.decl.flags & ClassFlag.ENUM:
+            if isinstance(value.ref, ClassRef) and value.ref.decl.flags & bits.C_ENUM:
                 state.add(result, self.intern.inst(value.ref))
         elif kind == INST:
             assert isinstance(value.ref, ClassRef)

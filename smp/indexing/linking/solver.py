@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from smp.domain.source import NOTHING, ClassFlag, FunctionFlag, Op
+from smp.domain.source import NOTHING, Op
+from smp.indexing.linking import bits
 from smp.indexing.linking.flow import Key, UnitState
 from smp.indexing.linking.lookup import Lookup
 from smp.indexing.linking.program import Program
@@ -186,9 +187,9 @@ class Solver:
 
     def receiver_value(self, ref: FuncRef) -> Value | None:
         """What `self`, `cls` or `this` is in a method."""
-        if ref.cls is None or ref.decl.flags & FunctionFlag.STATIC:
+        if ref.cls is None or ref.decl.flags & bits.F_STATIC:
             return None
-        if ref.decl.flags & FunctionFlag.CLASS_METHOD:
+        if ref.decl.flags & bits.F_CLASS_METHOD:
             return self.intern.cls(ref.cls, below=True)
         return self.intern.inst(ref.cls, below=True)
 
@@ -205,11 +206,11 @@ class Solver:
         for state in self.states:
             unit = state.unit
             for function in unit.summary.functions:
-                if function.flags & (FunctionFlag.PROPERTY | FunctionFlag.SETTER | FunctionFlag.DELETER):
+                if function.flags & (bits.F_PROPERTY | bits.F_SETTER | bits.F_DELETER):
                     self.property_names.add(function.name)
             self._note_descriptors(state)
             for cls in unit.summary.classes:
-                if cls.flags & ClassFlag.DATA:
+                if cls.flags & bits.C_DATA:
                     self.stored_names.update(name for name, _ in cls.annotations)
             for op in unit.summary.ops:
                 if op[0] == Op.STORE_ATTR:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from smp.domain.graph import Edge, EdgeKind
 from smp.domain.ids import FilePath, NodeId
-from smp.domain.source import NOTHING, ClassFlag, ImportDecl
+from smp.domain.source import ImportDecl
 from smp.indexing.linking.program import Program, Unit
 from smp.indexing.linking.rules import Rules
 from smp.indexing.linking.values import MODULE, ClassRef, FuncRef
@@ -147,6 +147,3 @@ class TestEdges:
                 if fixture not in found:
                     found.append(fixture)
                     self._fixtures(self.program.units[fixture.unit], fixture, found, depth + 1)
-
-
-__all__ = ["NOTHING", "ClassFlag", "TestEdges", "hierarchy_edges", "import_edges", "imported_file"]

@@ -64,7 +64,7 @@ class Definition:
         self.decorators: list[tree_sitter.Node] = (
             [child for child in self.outer.children if child.kind_id == g.DECORATOR] if self.outer is not node else []
         )
-        self.qualname = f"{parent.qualname}.{name}" if parent else name
+        self.qualname: str = f"{parent.qualname}.{name}" if parent else name
         self.unique = ""
         self.kind = NodeKind.FUNCTION
         self.index = NOTHING

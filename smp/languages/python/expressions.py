@@ -99,7 +99,7 @@ class ExpressionWalk(AnnotationWalk):
         return self.b.const("builtins.str", literal if len(literal) <= 200 else None)
 
     def interpolation(self, node: tree_sitter.Node) -> None:
-        method = ("__format__", "__str__")
+        method: tuple[str, ...] = ("__format__", "__str__")
         value = NOTHING
         for child in node.named_children:
             kind = child.type
@@ -414,7 +414,7 @@ class ExpressionWalk(AnnotationWalk):
                 line=line,
                 owner=self.scope.owner,
                 level=len(literal) - len(name),
-                conditional=bool(self.conditional),
+                conditional=bool(self.in_condition),
                 local=self.scope is not self.module,
                 dynamic=True,
             )

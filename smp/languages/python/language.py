@@ -10,7 +10,7 @@ import tree_sitter
 from smp.domain.graph import Node, NodeKind
 from smp.domain.ids import FilePath
 from smp.domain.metadata import Metadata
-from smp.domain.source import NOTHING, Damage, Exports, FileAnalysis, FileSummary
+from smp.domain.source import NOTHING, Class, Damage, Exports, FileAnalysis, FileSummary, Function
 from smp.languages.base import Language, Resolver, Tables
 from smp.languages.nodes import file_node, hash_bytes
 from smp.languages.python import grammar as g
@@ -88,8 +88,6 @@ class Python(Language):
 
 def _drop_unfinished(builder: SummaryBuilder) -> None:
     """Slots that a bound or damage left empty become functions and classes without content."""
-    from smp.domain.source import Class, Function
-
     builder.functions[:] = [f if f is not None else Function("", NOTHING, 0) for f in builder.functions]
     builder.classes[:] = [c if c is not None else Class("", NOTHING, 0) for c in builder.classes]
 

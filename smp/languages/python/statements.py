@@ -67,7 +67,7 @@ class StatementWalk(ExpressionWalk):
         for_types = condition is not None and self.text(condition).rpartition(".")[2] == "TYPE_CHECKING"
         if condition is not None:
             self.expr(condition)
-        self.conditional += 1
+        self.in_condition += 1
         self.push()
         if condition is not None:
             self.narrow(condition, positive=True)
@@ -88,7 +88,7 @@ class StatementWalk(ExpressionWalk):
                 body = first.child_by_field_id(g.F_BODY)
                 ended = self.block(body) if body is not None else False
         branches.append((self.pop(), ended))
-        self.conditional -= 1
+        self.in_condition -= 1
         return self.join(branches)
 
     def narrow(self, condition: tree_sitter.Node, *, positive: bool) -> None:
@@ -201,7 +201,7 @@ class StatementWalk(ExpressionWalk):
         return True
 
     def try_statement(self, node: tree_sitter.Node) -> bool:
-        self.conditional += 1
+        self.in_condition += 1
         self.push()
         body = node.child_by_field_id(g.F_BODY)
         ended = self.block(body) if body is not None else False
@@ -218,7 +218,7 @@ class StatementWalk(ExpressionWalk):
                 handlers.append(self.handler(child, written))
             elif child.type == "finally_clause":
                 final = child
-        self.conditional -= 1
+        self.in_condition -= 1
         left = self.join([(written, ended), *handlers])
         if final is not None:
             for child in final.named_children:
@@ -297,7 +297,7 @@ class StatementWalk(ExpressionWalk):
         body = node.child_by_field_id(g.F_BODY)
         branches: list[tuple[Layer, bool]] = []
         exhaustive = False
-        self.conditional += 1
+        self.in_condition += 1
         for clause in body.named_children if body is not None else ():
             if clause.type != "case_clause":
                 continue
@@ -316,7 +316,7 @@ class StatementWalk(ExpressionWalk):
             inner = clause.child_by_field_id(g.F_CONSEQUENCE)
             ended = self.block(inner) if inner is not None else False
             branches.append((self.pop(), ended))
-        self.conditional -= 1
+        self.in_condition -= 1
         if not exhaustive:
             branches.append((Layer(), False))
         return self.join(branches)
@@ -639,7 +639,7 @@ class StatementWalk(ExpressionWalk):
                 bound=bound,
                 binds_root=binds_root,
                 type_only=self.type_only,
-                conditional=bool(self.conditional),
+                conditional=bool(self.in_condition),
                 local=scope.kind not in (MODULE, CLASS),
             )
         )

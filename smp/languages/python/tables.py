@@ -250,7 +250,7 @@ TABLES = Tables(
                 "Reversible",
             )
         }
-    ),  # fmt: skip
+    ),
     element_last=frozenset(
         {"builtins.dict", "collections.defaultdict", "collections.OrderedDict", "collections.ChainMap"}
         | {
@@ -277,7 +277,7 @@ TABLES = Tables(
             "typing.TypedDict",
             "typing_extensions.TypedDict",
         }
-    ),  # fmt: skip
+    ),
     members=_members(),
     plain_types=frozenset(
         f"builtins.{name}"

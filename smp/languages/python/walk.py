@@ -37,7 +37,7 @@ class WalkState:
         self.waiting: deque[Callable[[], None]] = deque()
         self.depth = 0
         self.type_only = False
-        self.conditional = 0
+        self.in_condition = 0
         self.loops: list[tuple[int, list[Layer]]] = []
         self.damage: list[Damage] = []
         self.drafts: list[ClassDraft] = []
