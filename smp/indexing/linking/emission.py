@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from smp.domain.graph import Edge, EdgeKind, Resolution, UnresolvedReason
 from smp.domain.ids import FilePath, NodeId
-from smp.domain.source import NOTHING, Op, Site, SiteKind
+from smp.domain.source import NOTHING, ArgKind, Op, Site, SiteKind
 from smp.indexing.linking import bits
 from smp.indexing.linking.candidates import Candidates
 from smp.indexing.linking.flow import UnitState
@@ -162,8 +162,20 @@ class Emission:
         for dotted in external:
             self.unsettled(site, UnresolvedReason.EXTERNAL, text if "object()" in dotted else dotted)
             self.called_back(site, dotted)
+            self.runs_protocol(site, dotted)
         if not targets and not external and not known:
             self.unresolved_call(site, callee, text, missing=resolved.missing, below=extra)
+
+    def runs_protocol(self, site: Site, dotted: str) -> None:
+        """`len(x)` runs the `__len__` of x."""
+        transfer = self.flow.tables.transfers.get(dotted)
+        arguments = self.ops[site.op]
+        if transfer is None or not transfer.protocol or len(arguments) < 5 or arguments[2] != ArgKind.POSITIONAL:
+            return
+        for value in self.best(self.state.values(arguments[4])):
+            if value.kind == INST:
+                for name in transfer.protocol:
+                    self.dunder(site, value, name)
 
     def called_back(self, site: Site, dotted: str) -> None:
         """Functions of the project that a built-in is known to call when it is handed them."""

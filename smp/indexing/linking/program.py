@@ -230,7 +230,7 @@ class Program:
         for value, label in base.labels.items():
             if value.kind == MODULE:
                 part = self.module_attribute(value, name)
-                for found, _ in part.labels.items():
+                for found in part.labels:
                     decorated = part.labels[found] is Resolution.DECORATED
                     new = Resolution.DECORATED if decorated else Resolution.IMPORT
                     labels[found] = stronger(labels.get(found, new), new)
