@@ -89,13 +89,17 @@ class Outline:
         return next((d for d in self.definitions if d.qualname == name and d.parent is None), None)
 
     def _walk(self, root: tree_sitter.Node) -> None:
+        damaged = root.has_error
         stack: list[tuple[tree_sitter.Node, _Context]] = [(root, _Context())]
         while stack:
             node, context = stack.pop()
-            if node.type == "ERROR" or node.is_missing:
+            if damaged and (node.type == "ERROR" or node.is_missing):
                 self._note_damage(node, context)
             inner = self._visit(node, context)
-            stack.extend((child, inner) for child in reversed(node.children))
+            if damaged:  # a missing token is no named node
+                stack.extend([(child, inner) for child in reversed(node.children)])
+            elif node.named_child_count:
+                stack.extend([(child, inner) for child in reversed(node.named_children)])
 
     def _note_damage(self, node: tree_sitter.Node, context: _Context) -> None:
         lost = context.owner.unique if context.owner is not None else ""

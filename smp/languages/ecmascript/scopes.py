@@ -113,7 +113,7 @@ class Scopes:
         return {name for _, name, offset in self._writes if start <= offset < end}
 
     def _walk(self, root: Node) -> None:
-        stack: list[tuple[Node, Scope]] = [(child, self.file) for child in reversed(root.children)]
+        stack: list[tuple[Node, Scope]] = [(child, self.file) for child in reversed(root.named_children)]
         while stack:
             node, scope = stack.pop()
             kind = node.type
@@ -139,7 +139,8 @@ class Scopes:
                 self._note_maker(node.child_by_field_name("left"), scope)
             elif kind == "update_expression":
                 self._note_writes(node.child_by_field_name("argument"), scope)
-            stack.extend((child, scope) for child in reversed(node.children))
+            if node.named_child_count:
+                stack.extend([(child, scope) for child in reversed(node.named_children)])
 
     def _open(self, node: Node, parent: Scope, *, is_function: bool = False) -> Scope:
         scope = self._by_node[node.id] = Scope(parent, is_function=is_function)
