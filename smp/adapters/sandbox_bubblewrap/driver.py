@@ -204,7 +204,8 @@ class BubblewrapDriver(SandboxDriver):
         if groups is not None:
             for name in stale_groups(groups, f"{folder.id}-"):
                 remove_groups({f"{parent}/{name}": {} for parent in groups.parents})
-        return remove_tree(folder.path)
+        with storage_errors("cannot remove the box"):
+            return remove_tree(folder.path)
 
     def _order(
         self, folder: BoxFolder, lower: Path, *, command: str, limits: Limits, plan: Plan, traced: bool

@@ -19,9 +19,10 @@ def storage_errors(what: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        where = f" at {os.fsdecode(error.filename)!r}" if error.filename is not None else ""
         raise SandboxFailed(
-            f"{what}: {error.strerror or error} ({error.filename or 'no file'}); "
-            "free space there or choose another folder with --data-dir"
+            f"{what}: {error.strerror or error}{where}; free space there, make it writable, or choose another folder "
+            "(--data-dir, SMP_CACHE_DIR)"
         ) from error
 
 
@@ -33,7 +34,14 @@ def locked(path: Path) -> Iterator[None]:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(descriptor)
+        release(descriptor)
+
+
+def release(descriptor: int) -> None:
+    """Give a lock back and close it; a process that was forked meanwhile holds a copy, so that closing alone is too little."""
+    with contextlib.suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    os.close(descriptor)
 
 
 def make_once(target: Path, make: Callable[[Path], None]) -> Path:
@@ -60,7 +68,8 @@ def make_once(target: Path, make: Callable[[Path], None]) -> Path:
             with storage_errors(f"cannot make {target}"):
                 os.rename(staging, target)
         except BaseException:
-            remove_tree(staging)
+            with contextlib.suppress(OSError):
+                remove_tree(staging)
             raise
     finally:
         lock.__exit__(None, None, None)
@@ -83,18 +92,28 @@ def _lock_of(target: Path) -> Path:
 
 
 def remove_tree(folder: Path) -> int:
-    """Remove a folder whatever its permissions, following no link; returns the bytes that its files took."""
+    """Remove a folder whatever its permissions, following no link.
+
+    Returns:
+        Bytes that its files took; 0 when there is no such folder.
+
+    Raises:
+        OSError: It cannot be removed.
+    """
     freed = 0
-    for base, folders, files in os.walk(folder, topdown=True, onerror=None):
+    for base, folders, files in os.walk(folder):
         # Root needs none of this; a user may have taken away his own rights, and overlayfs makes `work` mode 000.
         for name in folders:
             path = os.path.join(base, name)
             if not os.path.islink(path):
-                os.chmod(path, 0o700)
+                with contextlib.suppress(OSError):
+                    os.chmod(path, 0o700)
         for name in files:
-            try:
+            with contextlib.suppress(OSError):
                 freed += os.lstat(os.path.join(base, name)).st_blocks * 512
-            except OSError:
-                continue
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        if os.path.lexists(folder):  # someone else removes it at the same time
+            shutil.rmtree(folder, ignore_errors=True)
     return freed

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 
 from smp.adapters.sandbox_bubblewrap.ignored import IgnoreRules
-from smp.adapters.sandbox_bubblewrap.once import storage_errors
+from smp.adapters.sandbox_bubblewrap.once import remove_tree, storage_errors
 from smp.adapters.sandbox_bubblewrap.state import BoxFolder
 from smp.domain.errors import Invalid, SandboxFailed
 from smp.domain.ids import FilePath
@@ -84,10 +84,14 @@ class OverlayFiles:
             self._check_place(file, parts)
         staging = self._folder.path / "staged"
         with storage_errors("cannot write to the box"):
-            staging.mkdir(mode=0o700, exist_ok=True)
-            staged = [self._stage(staging / str(number), file) for number, (file, _) in enumerate(wanted)]
-            for source, (_, parts) in zip(staged, wanted, strict=True):
-                self._put(source, parts)
+            remove_tree(staging)  # of a writer that was killed
+            staging.mkdir(mode=0o700)
+            try:
+                staged = [self._stage(staging / str(number), file) for number, (file, _) in enumerate(wanted)]
+                for source, (_, parts) in zip(staged, wanted, strict=True):
+                    self._put(source, parts)
+            finally:
+                remove_tree(staging)
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
@@ -224,8 +228,6 @@ class OverlayFiles:
             os.close(folder)
 
     def _stage(self, target: Path, file: ChangedFile) -> Path | None:
-        with contextlib.suppress(FileNotFoundError):
-            target.unlink()
         if file.link is not None:
             target.symlink_to(file.link)
         elif file.content is None:

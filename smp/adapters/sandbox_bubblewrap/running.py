@@ -84,6 +84,7 @@ def make_order(
     filters = compile_filters()
     return Order(
         bwrap=bwrap,
+        owner=os.getpid(),
         command=command,
         uid=uid,
         lower=str(lower),

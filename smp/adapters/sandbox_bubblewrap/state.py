@@ -18,8 +18,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from smp.adapters.sandbox_bubblewrap.once import storage_errors
-from smp.domain.errors import SandboxNotFound
+from smp.adapters.sandbox_bubblewrap.once import release, storage_errors
+from smp.domain.errors import SandboxFailed, SandboxNotFound
 from smp.domain.ids import SandboxId
 from smp.domain.sandboxes import Sandbox
 
@@ -87,9 +87,12 @@ class BoxFolder:
             SandboxNotFound: There is no such box, or it was destroyed while we waited.
         """
         try:
-            descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except (FileNotFoundError, NotADirectoryError) as error:
-            raise SandboxNotFound(self.id) from error
+            with storage_errors("cannot lock the box"):
+                descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except SandboxFailed as error:
+            if not self.path.is_dir():
+                raise SandboxNotFound(self.id) from error
+            raise
         try:
             while not _try_lock(descriptor):
                 if waiting:
@@ -99,7 +102,7 @@ class BoxFolder:
                 raise SandboxNotFound(self.id)
             yield
         finally:
-            os.close(descriptor)
+            release(descriptor)
 
     def busy(self) -> bool:
         """Whether a living process works with the box at this moment."""
@@ -110,7 +113,7 @@ class BoxFolder:
         try:
             return not _try_lock(descriptor)
         finally:
-            os.close(descriptor)
+            release(descriptor)
 
 
 def _try_lock(descriptor: int) -> bool:

@@ -12,6 +12,7 @@ class Order:
     """One command in one box.
 
     Attributes:
+        owner: Process whose end ends the command.
         uid: Host user that the box runs as; None: the one that asks (who is then no root).
         lower, changes: Host paths of the checkout and of the folder that holds `upper` and `work`.
         exchange: Host folder bound writable at /smp.
@@ -28,6 +29,7 @@ class Order:
     """
 
     bwrap: str
+    owner: int
     command: str
     uid: int | None
     lower: str

@@ -1,7 +1,7 @@
 """Watches over one command in one box, and answers with what came of it.
 
 Started by the driver with an `Order` as the first line of its standard input, which then stays open: when the driver
-closes it, or is killed, the command is killed. The answer on standard output is one JSON line followed by the bytes of
+closes it, or ends, the command is killed. The answer on standard output is one JSON line followed by the bytes of
 both streams, whose lengths the line tells. A failure to set the box up is told in the same line (`failed`).
 """
 
@@ -86,11 +86,26 @@ class Supervisor:
         failure = self._greet(ours, stem)
         if not failure:
             self._selector.register(ours, selectors.EVENT_READ, "channel")
-            self._selector.register(0, selectors.EVENT_READ, "owner")
+            self._watch_owner()
             failure = self._watch(ours, deadline=begin + self._order.timeout_ms / 1000)
         os.close(pipes["alive"][1])
         code = os.waitstatus_to_exitcode(os.waitpid(stem, 0)[1])
         return self._answer(failure, code, duration_ms=(time.monotonic() - begin) * 1000)
+
+    def _watch_owner(self) -> None:
+        """The end of our standard input tells that the owner wants the command to end; its process, that it has ended.
+
+        Both are needed: a process that the owner has forked holds a copy of our input's other end.
+        """
+        self._selector.register(0, selectors.EVENT_READ, "owner")
+        try:
+            handle = os.pidfd_open(self._order.owner)
+        except ProcessLookupError:
+            self._kill("owner")
+            return
+        if os.getppid() != self._order.owner:
+            self._kill("owner")  # ended, and the number may be another's by now
+        self._selector.register(handle, selectors.EVENT_READ, "owner")
 
     def _greet(self, channel: socket.socket, stem: int) -> str:
         """Take the name server's socket and the listener; returns why it failed, or nothing."""
@@ -121,9 +136,8 @@ class Supervisor:
                 if name == "channel":
                     failure = self._hear(channel) or failure
                 elif name == "owner":
-                    if not os.read(0, 1):
-                        self._kill("owner")
-                        self._selector.unregister(0)
+                    self._kill("owner")
+                    self._selector.unregister(key.fd)
                 elif name == "names":
                     server = key.fileobj
                     assert isinstance(server, socket.socket)
