@@ -22,6 +22,7 @@ from smp.domain.errors import (
     SequenceViolation,
     SessionExpired,
     SessionNotFound,
+    SmpError,
     Unauthorized,
 )
 from smp.domain.ids import AuditId, FilePath, SandboxId, SessionId
@@ -251,6 +252,7 @@ class SessionLife:
         with self._turn(sid):
             if done := self._ledger.replay(sid, key, inputs, ClosedSession):
                 return done
+            unfinished = self._give_up_rollback(sid)
             session = self.require(session_id, driver=driver, method="smp/session/close")
             in_box = self._workspace.box_changes(session)
             left_over = self._workspace.destroy_boxes(session)
@@ -271,7 +273,7 @@ class SessionLife:
                 inputs=inputs,
                 verdict=status,
                 files=result.files_written,
-                detail=left_over,
+                detail="; ".join(filter(None, (unfinished, left_over))) or None,
                 change={"status": _CLOSING[status], "closed_at": now, "sandbox_id": None},
             )
 
@@ -358,8 +360,25 @@ class SessionLife:
         if session is not None and session.status is SessionStatus.ACTIVE and session.expires_at <= self._clock.now():
             self._ledger.expire(session)
 
+    def _give_up_rollback(self, session_id: SessionId) -> str | None:
+        """Finish an interrupted rollback, or drop it where it cannot be finished: a session must be able to end.
+
+        Returns:
+            Why it could not be finished, for the audit.
+        """
+        try:
+            self._finish_rollback(session_id)
+        except SmpError as error:
+            self._artifacts.delete(checkpoints.JOURNAL, session_id)
+            return f"rollback not finished: {error.message}"
+        return None
+
     def _tidy_expired(self, session: Session) -> None:
-        self._finish_rollback(session.id)
+        unfinished = self._give_up_rollback(session.id)
+        if unfinished is not None:
+            self._ledger.record(
+                session.id, AuditEvent(seq=0, at=self._clock.now(), method="ROLLBACK_FAILED", detail=unfinished)
+            )
         # The run of a session compensates in its own order and destroys the box on the box's own host.
         if session.driver.startswith(RPC_DRIVER):
             self._workspace.destroy_boxes(session)

@@ -7,6 +7,7 @@ in order; a document is written whole or not at all, and contents are blobs, so 
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -16,7 +17,7 @@ from msgspec.structs import replace
 
 from smp.domain.errors import Invalid, SandboxNotFound, SmpError
 from smp.domain.graph import DeltaCounts, Direction, Edge, EdgeKind, Node, Scope
-from smp.domain.ids import FilePath, NodeId, SessionId
+from smp.domain.ids import ContentHash, FilePath, NodeId, SessionId
 from smp.domain.sandboxes import ChangedFile, Sandbox, SandboxStatus
 from smp.domain.session_steps import PushedFile
 from smp.domain.sessions import Concurrency, FileSnapshot, Session
@@ -66,7 +67,7 @@ class Workspace:
         self._telemetry = telemetry
         self._driver = driver
         self._clock = clock
-        self._views: OrderedDict[tuple[PushedFile, ...], GraphStore] = OrderedDict()
+        self._views: OrderedDict[tuple[ContentHash, tuple[PushedFile, ...]], GraphStore] = OrderedDict()
         self._guard = threading.Lock()
 
     # The graph
@@ -109,13 +110,9 @@ class Workspace:
         return self._indexer.content(file) if pushed is None else self._change(pushed).content
 
     def changed_by(self, session: Session, ids: Iterable[NodeId]) -> frozenset[NodeId]:
-        """Those of these nodes that the session itself has changed since it was opened."""
-        since = timestamp(session.opened_at)
-        return frozenset(
-            node_id
-            for node_id in ids
-            if any(change.session == session.id for change in self._telemetry.history(node_id, since=since))
-        )
+        """Those of these nodes whose newest change is the session's own."""
+        newest = self._telemetry.last(ids)
+        return frozenset(node_id for node_id, change in newest.items() if change.session == session.id)
 
     # Files
 
@@ -172,12 +169,15 @@ class Workspace:
             return
         box = self.box(session)
         if box is not None:
-            self._driver.write(
-                box,
-                tuple(
-                    ChangedFile(path=file.path, content=file.content, mode=file.mode, link=file.link) for file in files
-                ),
-            )
+            # A box that is gone took its files with it; there is nothing left in it to put back.
+            with contextlib.suppress(SandboxNotFound):
+                self._driver.write(
+                    box,
+                    tuple(
+                        ChangedFile(path=file.path, content=file.content, mode=file.mode, link=file.link)
+                        for file in files
+                    ),
+                )
         self._append(session.id, tuple(self._pushed_of(file) for file in files))
 
     def push(self, session: Session, changes: tuple[FileChange, ...]) -> UpdateReport:
@@ -271,14 +271,16 @@ class Workspace:
     def _view(self, pushed: tuple[PushedFile, ...]) -> GraphStore:
         if not pushed:
             return self._graph
+        # Links of an overlay are worked out against the shared files of that moment; other files, another view.
+        key = (self._indexer.merkle().hash, pushed)
         with self._guard:
-            view = self._views.get(pushed)
+            view = self._views.get(key)
             if view is not None:
-                self._views.move_to_end(pushed)
+                self._views.move_to_end(key)
                 return view
         view = self._indexer.view(tuple(self._change(file) for file in pushed))
         with self._guard:
-            self._views[pushed] = view
+            self._views[key] = view
             while len(self._views) > _VIEWS:
                 self._views.popitem(last=False)
         return view

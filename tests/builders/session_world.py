@@ -24,6 +24,7 @@ from smp.adapters.memory import MemoryStore
 from smp.adapters.notifications_sqlite import SqliteNotifier
 from smp.adapters.sessions_sqlite import SqliteSessionStore
 from smp.adapters.sources_git import GitSourceTree
+from smp.domain.errors import SandboxNotFound
 from smp.domain.graph import (
     Edge,
     EdgeKind,
@@ -38,12 +39,14 @@ from smp.domain.graph import (
     UnresolvedReason,
 )
 from smp.domain.ids import AgentId, CommitSha, ContentHash, FilePath, NodeId, SandboxId, SessionId, mint_node_id
+from smp.domain.merkle import MerkleTree
 from smp.domain.notifications import Notification
 from smp.domain.sandboxes import ChangedFile, Execution, Limits, Sandbox, SandboxSpec, SandboxStatus
 from smp.domain.session_steps import OpenedSession, OpenSession
 from smp.domain.sessions import Concurrency, SessionMode
 from smp.domain.telemetry import NodeChange
 from smp.indexing.changes import compare_nodes, telemetry_of
+from smp.indexing.merkle import build_tree
 from smp.indexing.overlay import OverlayGraphStore
 from smp.indexing.pipeline import Indexer
 from smp.indexing.reports import FileChange, GraphPreview, ParseError, UpdateReport
@@ -128,6 +131,9 @@ class AstIndexer:
         after = self._after(tuple(changes))
         gone = tuple(Owner(path) for path in self.contents.keys() - after.keys())
         return OverlayGraphStore(self._store, GraphDelta(parts=_graph(after)[0], removed=gone))
+
+    def merkle(self) -> MerkleTree:
+        return build_tree({path: _hash(content) for path, content in self.contents.items()})
 
     def ensure_fresh(self) -> None:
         """Never stale: what it holds was put there."""
@@ -256,6 +262,16 @@ class FakeDriver(SandboxDriver):
         self.destroyed: list[str] = []
         self.writes = 0
 
+    def lose(self, box_id: SandboxId) -> None:
+        """The host has lost the box; its record has not heard of it."""
+        del self.boxes[box_id]
+
+    def _files(self, box: Sandbox) -> dict[FilePath, ChangedFile]:
+        files = self.boxes.get(box.spec.sandbox_id)
+        if files is None:
+            raise SandboxNotFound(box.spec.sandbox_id)
+        return files
+
     def capabilities(self) -> Capabilities:
         return Capabilities(driver="fake", available=True)
 
@@ -279,17 +295,17 @@ class FakeDriver(SandboxDriver):
         raise NotImplementedError
 
     def changes(self, box: Sandbox) -> tuple[ChangedFile, ...]:
-        files = self.boxes[box.spec.sandbox_id]
+        files = self._files(box)
         return tuple(file for path, file in sorted(files.items()) if file.content != FILES.get(path, "").encode())
 
     def read(self, box: Sandbox, paths: Iterable[FilePath]) -> tuple[ChangedFile, ...]:
-        files = self.boxes[box.spec.sandbox_id]
+        files = self._files(box)
         return tuple(files.get(path, ChangedFile(path=path, content=None)) for path in paths)
 
     def write(self, box: Sandbox, files: Iterable[ChangedFile]) -> None:
         self.writes += 1
-        for file in files:
-            self.boxes[box.spec.sandbox_id][file.path] = file
+        inside = self._files(box)
+        inside.update((file.path, file) for file in files)
 
     def destroy(self, box: Sandbox) -> int:
         self.destroyed.append(box.spec.sandbox_id)

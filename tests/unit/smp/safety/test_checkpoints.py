@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from smp.domain.errors import CheckpointNotFound, LockConflict, ScopeViolation
+from smp.domain.errors import CheckpointNotFound, LockConflict, ScopeViolation, Unavailable
 from smp.domain.ids import FilePath, NodeId
 from smp.domain.sandboxes import ChangedFile
 from smp.domain.sessions import Concurrency
@@ -197,3 +197,30 @@ def test_what_was_edited_in_the_box_alone_goes_back_with_mode_and_link(world: Wo
     world.driver.boxes[box][NEW] = ChangedFile(path=NEW, content=b"other", mode=0o644)
     world.service.rollback(session, point.checkpoint_id)
     assert world.driver.boxes[box][NEW] == kept
+
+
+def test_a_rollback_that_can_never_be_finished_does_not_keep_the_session_open(world: World) -> None:
+    session = world.id()
+    point = world.service.checkpoint(session, (MONEY,))
+    write(world, session, MONEY, "X = 1\n")
+    (world.root / MONEY).unlink()
+    (world.root / MONEY / "in_the_way").mkdir(parents=True)
+    for step in (
+        lambda: world.service.rollback(session, point.checkpoint_id),
+        lambda: world.service.require(session, method="smp/context"),
+    ):
+        with pytest.raises(Unavailable):
+            step()
+    world.service.close(session, "aborted")
+    assert "rollback not finished" in (world.store.events(session)[-1].detail or "")
+
+
+def test_rolling_back_after_the_box_was_lost_still_takes_back_what_was_pushed(world: World) -> None:
+    session = world.id(concurrency=Concurrency.MVCC)
+    box = world.box(session)
+    point = world.service.checkpoint(session, (NEW,))
+    world.service.update(session, (FileChange(path=NEW, content=b"def fresh():\n    pass\n"),))
+    world.driver.lose(box)
+    world.service.rollback(session, point.checkpoint_id)
+    assert world.service.overlay(session) == ()
+    world.service.close(session, "aborted")

@@ -216,3 +216,14 @@ def test_a_red_alert_refuses_the_write_of_a_standard_session_too(world: World) -
     world.indexer.update((test,))
     assert world.service.check_guard(session, RULES).verdict is GuardVerdict.CLEAR
     assert world.service.update(session, change).status == "success"
+
+
+def test_an_overlay_follows_what_others_change_in_the_shared_graph(world: World) -> None:
+    session = world.id(concurrency=MVCC)
+    world.service.update(session, (FRESH_FILE,))
+    assert world.service.graph_for(session).nodes([ROUNDED])
+    world.indexer.update((FileChange(path=MONEY, content=b"def renamed():\n    pass\n"),))
+    graph = world.service.graph_for(session)
+    assert graph.nodes([ROUNDED]) == ()
+    assert graph.nodes([NodeId("function:shop/money.py#renamed"), FRESH]) != ()
+    assert world.service.graph_for(session) is graph
