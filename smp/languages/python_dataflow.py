@@ -62,10 +62,22 @@ class Scope:
     def __init__(self, outer: Scope | None = None) -> None:
         self.names: dict[str, Value] = {}
         self.outer = outer
+        self.borrowed: set[str] = set()
 
     def get(self, name: str) -> Value | None:
         found = self.names.get(name)
         return found if found is not None else self.outer.get(name) if self.outer else None
+
+    def assign(self, name: str, value: Value) -> None:
+        """Strong update; of a `nonlocal` or `global` name a weak one of every scope outwards that has it."""
+        if name not in self.borrowed:
+            self.names[name] = value
+            return
+        outer = self.outer
+        while outer is not None:
+            if name in outer.names:
+                outer.names[name] = join([outer.names[name], value])
+            outer = outer.outer
 
     def taint(self, name: str, taints: frozenset[str]) -> None:
         """Weak update: the object behind a name may have changed."""
@@ -254,7 +266,7 @@ class Interpreter:
         if not harmless:
             for argument in nodes:
                 scope.taint(root_name(argument), given.taints)
-        taints = callee.taints | given.taints | given.refs | self._call_back(given)
+        taints = callee.taints | given.taints | given.refs | self._call_back(given, callee.taints)
         return Value(taints=taints, ambient=not harmless or given.ambient)
 
     def _call_target(
@@ -270,12 +282,16 @@ class Interpreter:
             for node in nodes:
                 for name in _names_in(node):
                     scope.taint(name, taints)
-        taints |= self._call_back(given)
+        taints |= self._call_back(given, callee.refs)
         return Value(taints=taints, ambient=not callee.refs <= self.surface.silent)
 
-    def _call_back(self, given: Value) -> frozenset[str]:
-        """Functions of the test that were handed over are assumed to be called; taints of what they return."""
-        results = [self.run_function(helper, [], {})[0] for helper in sorted(given.helpers, key=lambda h: h.node.start_byte)]
+    def _call_back(self, given: Value, caller: frozenset[str]) -> frozenset[str]:
+        """Functions of the test that were handed over are assumed to be called by it; taints of what they return."""
+        self.control.append(caller)
+        results = [
+            self.run_function(helper, [], {})[0] for helper in sorted(given.helpers, key=lambda h: h.node.start_byte)
+        ]
+        self.control.pop()
         return NOTHING.union(*(result.taints for result in results))
 
     def _call_helpers(self, callee: Value, nodes: list[Node], values: list[Value], scope: Scope) -> Value:
@@ -347,7 +363,8 @@ class Interpreter:
         if target is None:
             return
         if target.type == "identifier":
-            scope.names[text_of(target)] = value
+            # What is bound under a condition tells of the condition.
+            scope.assign(text_of(target), replace(value, taints=value.taints.union(*self.control)))
         elif target.type in {"pattern_list", "tuple_pattern", "list_pattern"}:
             parts = target.named_children
             sources = (

@@ -216,6 +216,11 @@ def _try(run: Interpreter, node: Node, scope: Scope) -> list[Value]:
     return results
 
 
+def _borrow(run: Interpreter, node: Node, scope: Scope) -> list[Value]:
+    scope.borrowed |= {text_of(child) for child in node.named_children}
+    return []
+
+
 def _function(run: Interpreter, node: Node, scope: Scope) -> list[Value]:
     scope.names[text_of(node.child_by_field_name("name"))] = Value(helpers=frozenset({Helper(node, scope)}))
     return []
@@ -265,6 +270,8 @@ _RULES: dict[str, Rule] = {
     "function_definition": _function,
     "class_definition": _class,
     "decorated_definition": _decorated,
+    "nonlocal_statement": _borrow,
+    "global_statement": _borrow,
     "import_statement": bind_import,
     "import_from_statement": bind_import,
 }

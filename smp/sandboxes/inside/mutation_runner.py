@@ -279,6 +279,8 @@ class ColdSession(TestSession):
 def pytest_arguments(tests: list[str]) -> list[str]:
     """Keeps the project's own configuration but takes out what would run the tests elsewhere, slower or shuffled."""
     arguments = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--no-header"]
+    if os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
+        return [*arguments, *tests]
     if importlib.util.find_spec("xdist"):
         arguments += ["-n0", "--dist=no"]
     if importlib.util.find_spec("pytest_cov"):

@@ -172,6 +172,29 @@ ASSERTING = {
                 return net(1, 2)
             assert work() == 2
         """,
+    "through a name of the enclosing function": """
+        def test_a():
+            seen = None
+            def work():
+                nonlocal seen
+                seen = net(1, 2)
+            load(work)
+            assert seen == 2
+        """,
+    "in a function that is handed over": """
+        def test_a():
+            def work(value):
+                assert value == 2
+            load(work)
+        """,
+    "through a decorator that keeps the function": """
+        def test_a():
+            app = Cart()
+            @app.add
+            def handler():
+                return net(1, 2)
+            assert app.total() == 2
+        """,
     "through a written file": "def test_a(tmp_path):\n    f = tmp_path / 'x'\n    record(f)\n    assert f.read_text() == 'x'",
 }
 
