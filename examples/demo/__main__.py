@@ -69,7 +69,7 @@ def _request(services: Services) -> SessionRunRequest:
         agent_id=AgentId("demo"),
         task=TASK,
         title="ordinal(): the sign of a number has no say in its suffix",
-        repository=settings.repo.parent.name,
+        repository=sample.NAME,
         scope=(TARGET, TESTS),
         commit_sha=commit,
         agent=as_list(steps),
