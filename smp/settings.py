@@ -21,7 +21,7 @@ class IndexSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     history_days: Window of git history that seeds telemetry at the first index.
     """
 
-    max_file_bytes: int = 1_000_000
+    max_file_bytes: int = 2_000_000
     workers: int = 0
     history_days: int = 90
 
@@ -108,9 +108,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     safety: SafetySettings = SafetySettings()
 
 
-def load_settings(
-    repo: Path, *, data_dir: Path | None = None, environ: Mapping[str, str] | None = None
-) -> Settings:
+def load_settings(repo: Path, *, data_dir: Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:
     """Settings of a repository.
 
     Args:
@@ -127,7 +125,13 @@ def load_settings(
     if not root.is_dir():
         raise Invalid(f"no folder {str(repo)!r}; name a repository with --repo", path="repo")
     raw = _read_file(root / "smp.toml")
-    sections = {field.name for field in msgspec.structs.fields(Settings)} - {"repo", "data_dir", "cache_dir", "token", "profile"}
+    sections = {field.name for field in msgspec.structs.fields(Settings)} - {
+        "repo",
+        "data_dir",
+        "cache_dir",
+        "token",
+        "profile",
+    }
     for key, value in env.items():
         section, _, option = key.removeprefix("SMP_").lower().partition("_")
         if key.startswith("SMP_") and section in sections and option:
@@ -136,7 +140,11 @@ def load_settings(
                 table[option] = value
     cache = Path(env["SMP_CACHE_DIR"]) if env.get("SMP_CACHE_DIR") else user_cache_path("smp")
     data = data_dir or (Path(env["SMP_DATA_DIR"]) if env.get("SMP_DATA_DIR") else root / ".smp")
-    raw |= {"repo": str(root), "data_dir": str(data.expanduser().absolute()), "cache_dir": str(cache.expanduser().absolute())}
+    raw |= {
+        "repo": str(root),
+        "data_dir": str(data.expanduser().absolute()),
+        "cache_dir": str(cache.expanduser().absolute()),
+    }
     if env.get("SMP_TOKEN"):
         raw["token"] = env["SMP_TOKEN"]
     try:

@@ -93,9 +93,9 @@ def run_reporting_failures(command: click.Command) -> None:
     Exit code 0; 1 for an expected failure; 2 for bad usage; 130 after Ctrl-C.
     """
     try:
-        command.main(standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        # Without standalone mode click returns the code of `Exit` instead of leaving with it.
+        code = command.main(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
     except click.Abort:
         stderr.print("interrupted; nothing is half-written, run it again to go on")
         sys.exit(130)

@@ -19,7 +19,7 @@ from anyio import to_thread
 from msgspec import UnsetType
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -148,7 +148,10 @@ class RpcServer:
 
     async def rpc(self, request: Request) -> Response:
         """`POST /rpc`."""
-        body = await self._body(request)
+        try:
+            body = await self._body(request)
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody is left to read it
         if body is None:
             return PlainTextResponse(f"the body may hold {self._limit} bytes\n", status_code=413)
         answer = await to_thread.run_sync(self._dispatcher.handle, body)

@@ -1,0 +1,39 @@
+"""Expected failures are one sentence and an exit code."""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from smp.cli.options import run_reporting_failures
+from smp.domain.errors import Invalid
+
+
+def command_raising(error: BaseException | None) -> click.Command:
+    def body() -> None:
+        if error is not None:
+            raise error
+
+    return click.Command("try", callback=body)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "shown"),
+    [
+        (None, 0, ""),
+        (click.exceptions.Exit(1), 1, ""),
+        (Invalid("no folder 'x'; name a repository", path="repo"), 1, "no folder 'x'; name a repository"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (click.UsageError("PARAMS must be one JSON object"), 2, "PARAMS must be one JSON object"),
+    ],
+)
+def test_each_way_out_has_its_code_and_sentence(
+    error: BaseException | None, code: int, shown: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["try"])
+    with pytest.raises(SystemExit) as stop:
+        run_reporting_failures(command_raising(error))
+    assert stop.value.code == code
+    captured = capsys.readouterr()
+    assert shown in " ".join(captured.err.split())
+    assert "Traceback" not in captured.err
