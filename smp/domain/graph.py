@@ -205,6 +205,14 @@ class DeltaCounts(Struct, frozen=True, kw_only=True):
     relationships_updated: int = 0
 
 
+class GraphSize(Struct, frozen=True, kw_only=True):
+    """How much a graph holds; `edges` without CALLS_UNRESOLVED, which `unresolved` counts."""
+
+    nodes: int
+    edges: int
+    unresolved: int
+
+
 class Scope(Struct, frozen=True, kw_only=True):
     """A part of the repository: `full`, `package:<path>` or `file:<path>`.
 

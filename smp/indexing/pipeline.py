@@ -159,17 +159,15 @@ class Indexer:
             counts, _, staged = self._retrying(lambda: self._refresh_once(listing, progress))
             record = load_record(self._cache)
             assert record is not None, "a refresh leaves a record"
-            nodes = sum(1 for _ in self._graph.scan(Scope()))
-            unresolved = sum(1 for _ in self._graph.scan_edges(Scope(), (EdgeKind.CALLS_UNRESOLVED,)))
-            edges = sum(1 for _ in self._graph.scan_edges(Scope())) - unresolved
+            size = self._graph.size()
         return IndexReport(
             files=len(self._cache.file_hashes()),
             parsed=len(staged.analysed) if staged else 0,
             removed=len(staged.removed) if staged else 0,
             skipped=listing.skipped,
-            nodes=nodes,
-            edges=edges,
-            unresolved=unresolved,
+            nodes=size.nodes,
+            edges=size.edges,
+            unresolved=size.unresolved,
             duration_ms=(self._clock.now() - started).total_seconds() * 1000,
             root_hash=record.root_hash,
             commit_sha=record.commit_sha,
@@ -286,6 +284,14 @@ class Indexer:
         """Vectors of what is new or has changed its text, within the bound of `Followers`."""
         with self._lock:
             self._followers.embed(progress)
+
+    def embed_nodes(self, nodes: Iterable[Node], progress: Progress | None = None) -> None:
+        """See that these nodes have vectors of their present text, whatever was embedded ahead; costs what is missing.
+
+        For candidates of a search: `ensure_embedded` alone leaves out what lies beyond its bound.
+        """
+        with self._lock:
+            self._followers.embed_nodes(nodes, progress)
 
     def detect_communities(
         self,

@@ -15,6 +15,7 @@ from smp.domain.graph import (
     Edge,
     EdgeKind,
     GraphDelta,
+    GraphSize,
     Node,
     NodeKind,
     Scope,
@@ -56,6 +57,15 @@ class GraphStore(abc.ABC):
     @abc.abstractmethod
     def scan_edges(self, scope: Scope, kinds: tuple[EdgeKind, ...] = ()) -> Iterator[Edge]:
         """All edges whose source lies in the scope."""
+
+    def size(self) -> GraphSize:
+        """How much the graph holds. A store that can count without reading everything overrides this."""
+        unresolved = sum(1 for _ in self.scan_edges(Scope(), (EdgeKind.CALLS_UNRESOLVED,)))
+        return GraphSize(
+            nodes=sum(1 for _ in self.scan(Scope())),
+            edges=sum(1 for _ in self.scan_edges(Scope())) - unresolved,
+            unresolved=unresolved,
+        )
 
     @abc.abstractmethod
     def walk(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from smp.domain.graph import DeltaCounts, Direction, EdgeKind, NodeKind, Scope, Scores, UnresolvedReason
+from smp.domain.graph import DeltaCounts, Direction, EdgeKind, GraphSize, NodeKind, Scope, Scores, UnresolvedReason
 
 CALLS = (EdgeKind.CALLS_STATIC,)
 
@@ -73,6 +73,14 @@ def test_every_field_of_nodes_and_edges_comes_back(store: Any, build: Any, every
     store.apply(build.delta(build.part("a.py", [node], edges), build.part("b.py", [other])))
     assert store.nodes([node.id]) == (node,)
     assert set(store.edges([node.id])) == set(edges)
+
+
+def test_size_counts_unresolved_calls_apart(store: Any, build: Any, everything: Any) -> None:
+    node, edges = everything
+    g = build.function("b.py", "g")
+    store.apply(build.delta(build.part("a.py", [node], edges), build.part("b.py", [g])))
+    store.observe_calls([build.edge("CALLS_RUNTIME", node, g, call_count=3)])
+    assert store.size() == GraphSize(nodes=2, edges=3, unresolved=1)
 
 
 def test_find_prefers_id_then_path_then_qualified_then_bare_name(store: Any, build: Any) -> None:

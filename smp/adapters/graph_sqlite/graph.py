@@ -25,6 +25,7 @@ from smp.domain.graph import (
     Edge,
     EdgeKind,
     GraphDelta,
+    GraphSize,
     Node,
     NodeKind,
     Scope,
@@ -110,6 +111,14 @@ class SqliteGraph(GraphStore):
                 found = _select_edges(connection, kind, condition, parameters)
             found.sort(key=edge_order)
             yield from found
+
+    def size(self) -> GraphSize:
+        with self._database.reading() as connection:
+            nodes = connection.execute("SELECT count(*) FROM node").fetchone()[0]
+            unresolved = connection.execute("SELECT count(*) FROM edge WHERE target IS NULL").fetchone()[0]
+            stored = connection.execute("SELECT count(*) FROM edge").fetchone()[0]
+            observed = connection.execute("SELECT count(*) FROM runtime_edge").fetchone()[0]
+        return GraphSize(nodes=nodes, edges=stored + observed - unresolved, unresolved=unresolved)
 
     def walk(
         self,
