@@ -109,6 +109,9 @@ def _link_all(
     files: Mapping[FilePath, FileAnalysis], configs: Mapping[FilePath, bytes]
 ) -> dict[FilePath, tuple[Edge, ...]]:
     families: dict[str, tuple[Language, dict[FilePath, FileSummary]]] = {}
+    test_files = frozenset(
+        path for path, analysis in files.items() if analysis.nodes and analysis.nodes[0].role == "test"
+    )
     for path in sorted(files):
         analysis = files[path]
         language = language_named(analysis.language) if analysis.language is not None else None
@@ -117,12 +120,15 @@ def _link_all(
     edges: dict[FilePath, tuple[Edge, ...]] = dict.fromkeys(sorted(files), ())
     for family in sorted(families):
         language, summaries = families[family]
-        edges.update(link_program(language, summaries, configs))
+        edges.update(link_program(language, summaries, configs, test_files))
     return edges
 
 
 def link_program(
-    language: Language, summaries: Mapping[FilePath, FileSummary], configs: Mapping[FilePath, bytes]
+    language: Language,
+    summaries: Mapping[FilePath, FileSummary],
+    configs: Mapping[FilePath, bytes],
+    test_files: frozenset[FilePath],
 ) -> dict[FilePath, tuple[Edge, ...]]:
     """Links the files of one family."""
     wanted = {path: configs[path] for path in sorted(configs) if language.wants_config(path)}
@@ -142,7 +148,7 @@ def link_program(
             if edge.kind is EdgeKind.CALLS_STATIC and edge.target is not None:
                 calls.setdefault(edge.source, []).extend((edge.target, line) for line in edge.lines)
         gathered[unit.path] = edges + import_edges(program, unit) + hierarchy_edges(program, unit)
-    tests = TestEdges(program, flow, calls)
+    tests = TestEdges(program, flow, calls, frozenset(test_files))
     return {unit.path: tuple(sorted(gathered[unit.path] + tests.of(unit), key=_order)) for unit in program.units}
 
 

@@ -86,7 +86,10 @@ def hierarchy_edges(program: Program, unit: Unit) -> list[Edge]:
 class TestEdges:
     """TESTS: from a test to what it calls, what its fixtures call, and what runs before and after it."""
 
-    def __init__(self, program: Program, flow: Rules, calls: dict[str, list[tuple[str, int]]]) -> None:
+    def __init__(
+        self, program: Program, flow: Rules, calls: dict[str, list[tuple[str, int]]], test_files: frozenset[str]
+    ) -> None:
+        self.test_files = test_files
         self.program = program
         self.flow = flow
         self.calls = calls
@@ -134,7 +137,8 @@ class TestEdges:
         if ref.cls is not None:
             for name in self.flow.tables.test_hooks:
                 hook = self.flow.lookup.find(ref.cls, name)
-                found += hook.functions
+                # What a framework that lies in the project does around every test is not what the test is about.
+                found += [f for f in hook.functions if self.program.units[f.unit].path in self.test_files]
         self._fixtures(unit, ref, found, 0)
         return found
 
