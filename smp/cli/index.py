@@ -6,7 +6,8 @@ import click
 import msgspec
 
 from smp.bootstrap import build_platform
-from smp.cli.options import IndexProgress, repository_options, stderr
+from smp.cli.failures import stderr
+from smp.cli.options import IndexProgress, repository_options
 from smp.domain.errors import Invalid
 from smp.settings import Settings, load_settings
 

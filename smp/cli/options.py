@@ -1,26 +1,22 @@
-"""Options that every command takes, and how failures are shown."""
+"""Options that every command takes, and the index that most of them need."""
 
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 import click
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
 from smp.bootstrap import build_platform
-from smp.domain.errors import SmpError
+from smp.cli.failures import stderr
 from smp.services import Services
 from smp.settings import Settings, load_settings
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-stderr = Console(stderr=True, highlight=False)
 
 
 def repository_options(command: Callable[Concatenate[Settings, P], R]) -> Callable[P, R]:
@@ -85,26 +81,3 @@ class IndexProgress:
         if stage not in self._tasks:
             self._tasks[stage] = self._bar.add_task(stage, total=total)
         self._bar.update(self._bar.task_ids[list(self._tasks).index(stage)], completed=done, total=total)
-
-
-def run_reporting_failures(command: click.Command) -> None:
-    """Run a command; expected failures become one sentence on stderr.
-
-    Exit code 0; 1 for an expected failure; 2 for bad usage; 130 after Ctrl-C.
-    """
-    try:
-        # Without standalone mode click returns the code of `Exit` instead of leaving with it.
-        code = command.main(standalone_mode=False)
-        sys.exit(code if isinstance(code, int) else 0)
-    except click.Abort:
-        stderr.print("interrupted; nothing is half-written, run it again to go on")
-        sys.exit(130)
-    except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except SmpError as error:
-        stderr.print(f"[red]error:[/red] {error.message}", markup=True, soft_wrap=True)
-        sys.exit(1)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(141)

@@ -13,7 +13,8 @@ import msgspec
 import uvicorn
 
 from smp.bootstrap import build_platform
-from smp.cli.options import open_indexed, repository_options, stderr
+from smp.cli.failures import stderr
+from smp.cli.options import open_indexed, repository_options
 from smp.domain.errors import Invalid, Unavailable
 from smp.rpc.dispatcher import Bounds, Dispatcher
 from smp.rpc.http import build_app

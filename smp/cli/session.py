@@ -13,7 +13,8 @@ from rich.table import Table
 
 from smp.bootstrap import build_platform
 from smp.cli import devserver
-from smp.cli.options import open_indexed, repository_options, stderr
+from smp.cli.failures import stderr
+from smp.cli.options import open_indexed, repository_options
 from smp.cli.session_edits import as_list, read_edits
 from smp.cli.session_screen import final_screen, stdout, watch
 from smp.cli.worker_process import child_worker, worker_lives

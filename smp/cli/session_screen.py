@@ -127,15 +127,19 @@ def final_screen(
         table.add_row("gate", Text(_summary(note)))
     if outcome.branch:
         table.add_row("branch", Text(outcome.branch))
-    if outcome.report:
-        table.add_row("report", Text(outcome.report))
     if outcome.status != "completed" and outcome.detail:
         table.add_row("why", Text(outcome.detail[-1500:]))
     if more is not None:
         more(table)
-    table.add_row("Temporal", Text(run_url(settings, outcome)))
-    table.add_row("next", Text("\n".join(next_commands(settings, outcome))))
     console.print(Panel(table, title="session", border_style=color, expand=False))
+    # Outside the frame and never wrapped, so that they can be copied.
+    places = [("report", outcome.report or ""), ("Temporal", run_url(settings, outcome))]
+    for name, place in places:
+        if place:
+            console.print(f"{name}: {place}", markup=False, soft_wrap=True)
+    console.print("next:")
+    for command in next_commands(settings, outcome):
+        console.print(f"  {command}", markup=False, soft_wrap=True)
 
 
 def run_url(settings: Settings, outcome: SessionOutcome) -> str:

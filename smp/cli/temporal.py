@@ -5,7 +5,8 @@ from __future__ import annotations
 import click
 
 from smp.cli import devserver
-from smp.cli.options import repository_options, stderr
+from smp.cli.failures import stderr
+from smp.cli.options import repository_options
 from smp.domain.errors import Unavailable
 from smp.settings import Settings
 

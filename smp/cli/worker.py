@@ -6,7 +6,8 @@ import os
 
 import click
 
-from smp.cli.options import repository_options, stderr
+from smp.cli.failures import stderr
+from smp.cli.options import repository_options
 from smp.cli.worker_process import worker_command
 from smp.settings import Settings
 

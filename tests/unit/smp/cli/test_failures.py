@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from smp.cli.options import run_reporting_failures
+from smp.cli.failures import run_reporting_failures
 from smp.domain.errors import Invalid
 
 
