@@ -16,7 +16,8 @@ from rich.table import Table
 
 from examples.demo import sample
 from smp.cli import devserver
-from smp.cli.options import open_indexed, run_reporting_failures, stderr
+from smp.cli.failures import run_reporting_failures, stderr
+from smp.cli.options import open_indexed
 from smp.cli.session import drive, server_for
 from smp.cli.session_edits import as_list, read_edits
 from smp.cli.session_screen import final_screen, stdout
@@ -90,9 +91,13 @@ def _show(settings: Settings, outcome: SessionOutcome, seconds: float) -> None:
     def more(table: Table) -> None:
         proof = "the new tests failed at the commit and pass with the change, both in the box"
         table.add_row("proof", proof if _proved(outcome) else "not given: see the steps above")
-        table.add_row("time", f"{seconds:.0f} s; stop the server with: python -m examples.demo --down")
+        table.add_row("time", f"{seconds:.0f} s")
 
-    final_screen(settings, outcome, stdout(), more=more)
+    console = stdout()
+    final_screen(settings, outcome, console, more=more)
+    console.print(
+        "  .venv/bin/python -m examples.demo --down   (stops the Temporal server)", markup=False, soft_wrap=True
+    )
 
 
 def _say(line: str) -> None:
