@@ -413,7 +413,9 @@ class Calling(Solver, abc.ABC):
             self.call_receiver(state, value, at, arguments, result, spread=what == "receiver_apply")
         elif what == "receiver_partial":
             if recv is not None:
-                state.add(result, self.intern.partial(recv, state.index, at, state.unit.path))
+                # Without arguments to keep, what is bound is the function itself: `this.m = this.m.bind(this)` is a circle.
+                bare = len(arguments) < 2 or recv.kind == PARTIAL
+                state.add(result, recv if bare else self.intern.partial(recv, state.index, at, state.unit.path))
         elif what.startswith("receiver") and recv is not None:
             self._from_receiver(state, what, recv, at, arguments, result)
 

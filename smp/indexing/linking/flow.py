@@ -23,7 +23,20 @@ Watch = tuple[int, tuple[object, ...]]
 class UnitState:
     """The flow of one file: nodes are its ops, then the keys it touches."""
 
-    __slots__ = ("changed", "index", "keys", "node_key", "params", "pending", "queue", "succ", "unit", "vals", "watch")
+    __slots__ = (
+        "changed",
+        "due",
+        "index",
+        "keys",
+        "node_key",
+        "params",
+        "pending",
+        "queue",
+        "succ",
+        "unit",
+        "vals",
+        "watch",
+    )
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
@@ -37,6 +50,7 @@ class UnitState:
         self.keys: dict[Key, int] = {}
         self.node_key: dict[int, Key] = {}
         self.changed: set[int] = set()
+        self.due: list[tuple[int, Value, tuple[object, ...]]] = []
         self.params: dict[tuple[int, int], int] = {
             (op[1], op[2]): at for at, op in enumerate(unit.summary.ops) if op[0] == Op.PARAM
         }

@@ -90,7 +90,8 @@ class Solver:
             waiting = state.pending.get(node)
             for value in tuple(held):
                 if waiting is None or value not in waiting:
-                    self.rules[rule](state, value, *operands)
+                    # Not at once: rules watch again, and a chain of them may be longer than Python's stack.
+                    state.due.append((rule, value, operands))
 
     # Levels ----------------------------------------------------------------------------------------------------------
 
@@ -113,8 +114,13 @@ class Solver:
         """The local fixpoint of one file."""
         rules = self.rules
         queue, pending, succs, watches = state.queue, state.pending, state.succ, state.watch
-        add = state.add
-        while queue:
+        add, due = state.add, state.due
+        while queue or due:
+            while due:
+                rule, value, operands = due.pop()
+                rules[rule](state, value, *operands)
+            if not queue:
+                break
             node = queue.pop()
             new = pending.pop(node)
             succ = succs[node]

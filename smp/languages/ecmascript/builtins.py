@@ -40,7 +40,8 @@ GLOBALS = frozenset(
     "print prompt removeEventListener requestAnimationFrame requestIdleCallback screen scroll scrollBy scrollTo self "
     "sessionStorage stop top window "
     # test runners that put their names in the global scope
-    "afterAll afterEach before after beforeAll beforeEach describe expect it jest suite test vi xdescribe xit fdescribe fit "
+    "Cypress afterAll afterEach after assertType before beforeAll beforeEach cy describe expect expectTypeOf fdescribe fit "
+    "it jest suite test vi vitest xdescribe xit "
     # module loaders and other runtimes
     "Bun Deno define".split()
 )
