@@ -22,17 +22,18 @@ EMBEDDED_KINDS = (
     NodeKind.TEST,
     NodeKind.VARIABLE,
 )
-AHEAD = 1_500
+AHEAD = 1_000
 """Nodes that are embedded before anyone asks for them; smaller repositories are embedded whole."""
-TEXT_CHARS = 600
-"""Of the documentation; the model reads 128 tokens, about 500 characters, of all."""
+TEXT_CHARS = 320
+"""Of each part. The time of the model grows with the length, and what something is for stands at its beginning."""
 
 
 def embedded_text(node: Node, enrichment: Enrichment | None = None) -> str:
-    """Name in words, signature, then documentation: what a reader would recognise the node by."""
+    """Name in words, signature, first paragraph of the documentation: what a reader would recognise the node by."""
     name = " ".join(split_words(node.qualname if node.qualname != node.file else node.file))
     described = enrichment.description if enrichment is not None and enrichment.description else ""
-    parts = [name, node.signature or "", node.metadata.docstring or "", described]
+    documentation = (node.metadata.docstring or "").strip().partition("\n\n")[0]
+    parts = [name, node.signature or "", documentation, described]
     return "\n".join(part.strip()[:TEXT_CHARS] for part in parts if part.strip())
 
 
