@@ -23,13 +23,13 @@ class Item(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     size: int
 
 
-class EchoParams(Params):
+class EchoParams(Params, frozen=True, kw_only=True):
     text: str
     depth: Annotated[int, Meta(ge=1, le=20)] = 1
     items: tuple[Item, ...] = ()
 
 
-class EchoResult(Result):
+class EchoResult(Result, frozen=True, kw_only=True):
     text: str
 
 
@@ -139,7 +139,7 @@ def test_what_is_no_request_is_invalid(dispatcher: Dispatcher, document: object)
     ],
 )
 def test_a_bad_parameter_is_named(dispatcher: Dispatcher, params: dict[str, object], path: str) -> None:
-    error = ask(dispatcher, request(**params))["error"]
+    error = ask(dispatcher, request() | {"params": params})["error"]
     assert (error["code"], error["data"]["path"]) == (-32602, path)
 
 

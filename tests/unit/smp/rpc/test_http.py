@@ -24,11 +24,11 @@ from smp.settings import ServeSettings
 REQUEST = {"jsonrpc": "2.0", "method": "test/echo", "params": {"text": "hi"}, "id": 1}
 
 
-class EchoParams(Params):
+class EchoParams(Params, frozen=True, kw_only=True):
     text: str
 
 
-class EchoResult(Result):
+class EchoResult(Result, frozen=True, kw_only=True):
     text: str
 
 
