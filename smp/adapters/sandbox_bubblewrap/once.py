@@ -26,22 +26,44 @@ def storage_errors(what: str) -> Iterator[None]:
         ) from error
 
 
+_held: set[int] = set()
+
+
+def open_lock(path: Path) -> int:
+    """Descriptor of a lock file, made when it is not there; give it back with `release`."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    _held.add(descriptor)
+    return descriptor
+
+
+def release(descriptor: int) -> None:
+    """Give a lock back, if it was taken, and close its file."""
+    _held.discard(descriptor)
+    with contextlib.suppress(OSError):
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    os.close(descriptor)
+
+
+def _close_held() -> None:
+    # A forked process shares its maker's locks; it must not hold them on when the maker is killed.
+    for descriptor in _held:
+        with contextlib.suppress(OSError):
+            os.close(descriptor)
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_close_held)
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold an exclusive lock among processes and threads; freed by the kernel when the holder dies."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = open_lock(path)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
         release(descriptor)
-
-
-def release(descriptor: int) -> None:
-    """Give a lock back and close it; a process that was forked meanwhile holds a copy, so that closing alone is too little."""
-    with contextlib.suppress(OSError):
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-    os.close(descriptor)
 
 
 def make_once(target: Path, make: Callable[[Path], None]) -> Path:

@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from smp.adapters.sandbox_bubblewrap.once import release, storage_errors
+from smp.adapters.sandbox_bubblewrap.once import open_lock, release, storage_errors
 from smp.domain.errors import SandboxFailed, SandboxNotFound
 from smp.domain.ids import SandboxId
 from smp.domain.sandboxes import Sandbox
@@ -88,7 +88,7 @@ class BoxFolder:
         """
         try:
             with storage_errors("cannot lock the box"):
-                descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                descriptor = open_lock(self.path / "lock")
         except SandboxFailed as error:
             if not self.path.is_dir():
                 raise SandboxNotFound(self.id) from error
@@ -107,7 +107,7 @@ class BoxFolder:
     def busy(self) -> bool:
         """Whether a living process works with the box at this moment."""
         try:
-            descriptor = os.open(self.path / "lock", os.O_RDWR | os.O_CLOEXEC)
+            descriptor = open_lock(self.path / "lock")
         except OSError:
             return False
         try:
