@@ -137,6 +137,7 @@ def link_program(
     flow.bind_rules()
     flow.scan_stores()
     flow.run()
+    flow.note_given_back()
     candidates = Candidates(program)
     gathered: dict[FilePath, list[Edge]] = {}
     calls: dict[str, list[tuple[str, int]]] = {}

@@ -139,6 +139,9 @@ class Emission:
         text = self.names[site.text] if site.text != NOTHING else ""
         held = self.best(self.state.values(callee)) if callee != NOTHING else []
         resolved = self.program.resolve(self.unit, callee)
+        if resolved.labels and self.flow.given_back.issuperset(value.ref for value in resolved.labels):
+            # The decorators give the definition back; what else they return is for other arguments.
+            held = [value for value in held if value in resolved.labels]
         targets: list[Target] = []
         extra: set[str] = set()
         external: set[str] = set()

@@ -34,6 +34,7 @@ class Solver:
         self.stored_names: set[str] = set()
         self.patched: set[tuple[int, str]] = set()
         self.property_names: set[str] = set()
+        self.given_back: set[object] = set()
 
     # Keys ------------------------------------------------------------------------------------------------------------
 
@@ -206,6 +207,16 @@ class Solver:
             for name, at in cls.members:
                 if at != NOTHING and ops[at][0] in (Op.CALL, Op.DECORATED, Op.NEW):
                     self.property_names.add(name)
+
+    def note_given_back(self) -> None:
+        """Definitions that their decorators return as they are; to be asked when the flow is finished."""
+        for state in self.states:
+            for op in state.unit.summary.ops:
+                if op[0] == Op.DECORATED:
+                    returned = state.values(op[2])
+                    for value in self.program.resolve(state.unit, op[1]).labels:
+                        if value in returned:
+                            self.given_back.add(value.ref)
 
     def scan_stores(self) -> None:
         """Names that are ever stored as attributes, and modules that are written into from outside."""

@@ -1,4 +1,5 @@
 """Declared types: rows 14, 38 to 43."""
+
 from __future__ import annotations
 
 from abc import ABC, abstractmethod

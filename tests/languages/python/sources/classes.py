@@ -1,4 +1,5 @@
 """Classes, construction and hierarchy: rows 20 to 28, 33."""
+
 from dataclasses import dataclass
 
 

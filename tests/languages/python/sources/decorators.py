@@ -1,4 +1,5 @@
 """Decorated definitions: rows 56, 57, 60."""
+
 import functools
 import contextlib
 
@@ -112,3 +113,27 @@ class Made(metaclass=Meta):
 Made()
 # -> Made
 # -> Meta.__call__ [protocol]
+
+
+class Library:
+    def filter(self, name=None, function=None):
+        if name is None:
+
+            def dec(inner):
+                return self.filter("x", inner)
+
+            return dec
+        return function
+
+
+library = Library()
+
+
+@library.filter()
+def registered():
+    pass
+
+
+registered()
+# -> registered [decorated]
+# -/> Library.filter.dec

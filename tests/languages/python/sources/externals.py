@@ -1,4 +1,5 @@
 """External bases and values: nothing of the project is guessed."""
+
 import threading
 import unittest
 

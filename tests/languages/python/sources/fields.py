@@ -1,4 +1,5 @@
 """Fields, properties, descriptors: rows 29 to 32."""
+
 from functools import cached_property
 
 

@@ -1,4 +1,5 @@
 """Functions as values: rows 44 to 53, 55, 57 to 59."""
+
 from functools import partial
 
 

@@ -1,4 +1,5 @@
 """Imports and re-exports: rows 7 to 13, 15, 16, 17."""
+
 import pkg
 import pkg.sub.leaf
 import pkg.sub.leaf as leaf
@@ -60,6 +61,7 @@ pkg.nothing()
 # === pkg/__init__.py
 from .impl import exported
 from . import sub
+
 # === pkg/impl.py
 from .cycle import pong
 
@@ -71,6 +73,8 @@ def exported():
 
 def ping():
     pass
+
+
 # === pkg/cycle.py
 from . import impl
 
@@ -78,11 +82,16 @@ from . import impl
 def pong():
     impl.ping()
     # -> pkg/impl.py#ping [import]
+
+
 # === pkg/slow.py
 def slow():
     pass
+
+
 # === pkg/sub/__init__.py
 from ..sub import leaf
+
 # === pkg/sub/leaf.py
 from ... import pkg
 from ..impl import ping as renamed_ping
@@ -91,6 +100,8 @@ from ..impl import ping as renamed_ping
 def deep():
     renamed_ping()
     # -> pkg/impl.py#ping [import]
+
+
 # === pkg/stars.py
 __all__ = ["starred"]
 __all__ += ["added"]
@@ -110,18 +121,26 @@ def unlisted():
 
 def _hidden():
     pass
+
+
 # === scripts/tool.py
 import sibling
 
 sibling.help_me()
+
+
 # -> scripts/sibling.py#help_me [import]
 # === scripts/sibling.py
 def help_me():
     pass
+
+
 # === src/lib/space/one.py
 from lib.space.two import second
 
 second()
+
+
 # -> src/lib/space/two.py#second [import]
 # === src/lib/space/two.py
 def second():
