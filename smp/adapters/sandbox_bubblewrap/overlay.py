@@ -150,14 +150,12 @@ class OverlayFiles:
             return
         if lower is not None and not stat.S_ISDIR(lower):
             found[path] = ChangedFile(path=FilePath(path), content=None)  # a file became a folder
-        try:
+        with _readable(folder, name, 0o700):
             deeper = os.open(name, _FOLDER, dir_fd=folder)
-        except OSError as error:
-            raise SandboxFailed(f"cannot read {path!r} in the box: {error.strerror}") from error
-        try:
-            self._compare(deeper, path, found, rules, hiding=hiding)
-        finally:
-            os.close(deeper)
+            try:
+                self._compare(deeper, path, found, rules, hiding=hiding)
+            finally:
+                os.close(deeper)
 
     def _compare_file(
         self, folder: int, name: str, path: str, found: dict[str, ChangedFile], rules: IgnoreRules
@@ -292,6 +290,23 @@ def _parts(path: FilePath) -> list[str]:
     return parts
 
 
+@contextlib.contextmanager
+def _readable(folder: int, name: str, bits: int) -> Iterator[None]:
+    """Give an ordinary user, who owns them, the rights that the box took away from its files, for a moment.
+
+    Nothing runs in the box meanwhile, so the name still stands for what was looked at before.
+    """
+    kind = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    closed = os.geteuid() != 0 and kind.st_mode & bits != bits
+    if closed:
+        os.chmod(name, stat.S_IMODE(kind.st_mode) | bits, dir_fd=folder)
+    try:
+        yield
+    finally:
+        if closed:
+            os.chmod(name, stat.S_IMODE(kind.st_mode), dir_fd=folder)
+
+
 def _lstat(folder: int, name: str) -> os.stat_result | None:
     try:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -335,7 +350,8 @@ def _entry(folder: int, name: str, path: FilePath) -> ChangedFile:
         return ChangedFile(path=path, content=os.fsencode(link), mode=0o120000, link=link)
     if not stat.S_ISREG(kind.st_mode):
         return ChangedFile(path=path, content=None)
-    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+    with _readable(folder, name, 0o400):
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
     with os.fdopen(descriptor, "rb") as file:
         mode = 0o755 if kind.st_mode & 0o100 else 0o644
         return ChangedFile(path=path, content=file.read(), mode=mode)
