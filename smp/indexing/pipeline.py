@@ -29,6 +29,7 @@ from smp.domain.graph import DeltaCounts, EdgeKind, Node, Scope
 from smp.domain.ids import AgentId, ContentHash, FilePath, SessionId
 from smp.domain.merkle import MerkleTree
 from smp.domain.source import ANALYSIS_FORMAT
+from smp.domain.telemetry import NodeChange
 from smp.indexing.changes import NodeChanges, compare_nodes, notification_of, telemetry_of
 from smp.indexing.churn import churn_of
 from smp.indexing.enrich import enrich_nodes
@@ -408,7 +409,7 @@ class Indexer:
     ) -> DeltaCounts:
         now = self._clock.now()
         files = tuple(sorted({*staged.analysed, *staged.removed}))
-        churn = churn_of(self._sources, staged, now=now, days=self._settings.index.history_days) if first else ()
+        churn = self._churn(staged, now) if first else ()
         with self._cache.transaction():
             record = load_record(self._cache)
             present = record.generation if record else 0
@@ -444,6 +445,11 @@ class Indexer:
         if not first:
             self._notifier.publish(notification_of(files, changes))
         return counts
+
+    def _churn(self, staged: Staged, now: datetime) -> tuple[NodeChange, ...]:
+        days = self._settings.index.history_days
+        nodes = {path: one.analysis.nodes for path, one in staged.analysed.items()}
+        return churn_of(self._sources.history(since_days=days), nodes, now=now) if days > 0 else ()
 
     def _touch(self, record: IndexRecord, overtaken: dict[FilePath, Pushed | None]) -> None:
         """The tree is the indexed one; only which commit it belongs to, or which pushes are void, may be new."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -33,13 +34,28 @@ class Listing(Struct, frozen=True, kw_only=True):
     skipped: tuple[SkippedFile, ...] = ()
 
 
+class Hunk(NamedTuple):
+    """Lines `old_start` … of a file were replaced by `new_start` …, as in a diff without context; a length may be 0."""
+
+    old_start: int
+    old_lines: int
+    new_start: int
+    new_lines: int
+
+
 class CommitInfo(Struct, frozen=True, kw_only=True):
-    """One commit of the history; files are those it changed."""
+    """One commit of the history.
+
+    Attributes:
+        files: Those it changed, sorted.
+        hunks: Where, in order; files whose text it did not change (binary, mode) are left out.
+    """
 
     sha: CommitSha
     at: str
     author: str
     files: tuple[FilePath, ...]
+    hunks: dict[FilePath, tuple[Hunk, ...]] = {}
 
 
 class SourceTree(abc.ABC):

@@ -198,6 +198,23 @@ def test_history_tells_which_commit_changed_which_files_newest_first(checkout: C
     ]
 
 
+def test_history_tells_the_lines_that_changed(checkout: Checkout) -> None:
+    checkout.write('odd näme "q".py', "1\n2\n3\n4\n")
+    checkout.write("blob.bin", b"\0\1")
+    checkout.commit("one")
+    checkout.write('odd näme "q".py', "1\n++ b/x\n@@ -1 +1 @@\n4\n5")
+    checkout.write("blob.bin", b"\0\2")
+    checkout.commit("two")
+    (checkout.root / 'odd näme "q".py').unlink()
+    checkout.commit("three")
+    three, two, one = checkout.sources().history(since_days=90)
+    name = 'odd näme "q".py'
+    assert three.hunks == {name: ((1, 5, 0, 0),)}
+    assert two.files == ("blob.bin", name)
+    assert two.hunks == {name: ((2, 2, 2, 2), (4, 0, 5, 1))}
+    assert one.hunks == {name: ((0, 0, 1, 4),)}
+
+
 def test_history_ends_at_the_window(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     checkout.write("a.py", "1\n")
     monkeypatch.setenv("GIT_COMMITTER_DATE", "2001-01-01T00:00:00Z")

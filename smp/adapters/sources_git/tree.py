@@ -20,6 +20,7 @@ from pathlib import Path
 import watchfiles
 from msgspec import Struct
 
+from smp.adapters.sources_git.history import COMMIT_FORMAT, read_history
 from smp.domain.errors import Invalid, Unavailable
 from smp.domain.ids import CommitSha, ContentHash, FilePath
 from smp.ports.source_tree import CommitInfo, Listing, SkippedFile, SourceFile, SourceTree
@@ -181,17 +182,23 @@ class GitSourceTree(SourceTree):
     def history(self, *, since_days: int) -> tuple[CommitInfo, ...]:
         if self.head() is None:
             return ()
-        raw = self._run(
-            "log",
-            "-z",
-            "--no-merges",
-            "--name-only",
-            "--no-renames",
-            f"--since={since_days}.days",
-            f"--max-count={HISTORY_LIMIT}",
-            "--format=%x01%H%x00%aI%x00%an",
-        ).stdout
-        return tuple(_commit(entry) for entry in raw.split(b"\x01") if entry.strip(b"\0\n"))
+        arguments = ["log", "-p", "-U0", "--no-merges", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv"]
+        arguments += [f"--since={since_days}.days", f"--max-count={HISTORY_LIMIT}", f"--format={COMMIT_FORMAT}"]
+        process = subprocess.Popen(
+            self._command(*arguments),
+            cwd=self._root,
+            env=self._environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        # read as it comes: the text of a quarter's diffs may be far larger than what is kept of it
+        with process:
+            assert process.stdout is not None
+            found = tuple(read_history(process.stdout))
+        if process.returncode != 0:
+            raise Unavailable("git log failed; git fsck may say why", backend="git")
+        return found
 
     def watch(self, on_change: Callable[[frozenset[FilePath]], None]) -> AbstractContextManager[None]:
         return self._watching(on_change)
@@ -242,17 +249,24 @@ class GitSourceTree(SourceTree):
         done = self._run("check-ignore", "-z", "--stdin", stdin=request, check=False)
         return frozenset(FilePath(os.fsdecode(name)) for name in done.stdout.split(b"\0") if name)
 
+    @staticmethod
+    def _command(*arguments: str) -> tuple[str, ...]:
+        return ("git", "-c", "core.quotepath=off", "-c", "core.fsmonitor=false", *arguments)
+
+    @staticmethod
+    def _environment() -> dict[str, str]:
+        """Ours without what would point git elsewhere."""
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+        return inherited | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+
     def _run(self, *arguments: str, stdin: bytes = b"", check: bool = True) -> subprocess.CompletedProcess[bytes]:
-        command = ["git", "-c", "core.quotepath=off", "-c", "core.fsmonitor=false", *arguments]
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-        environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
         try:
             done = subprocess.run(
-                command,
+                self._command(*arguments),
                 cwd=self._root,
                 input=stdin,
                 capture_output=True,
-                env=environment,
+                env=self._environment(),
                 timeout=GIT_TIMEOUT_S,
                 check=False,
             )
@@ -309,16 +323,3 @@ def _blobs(answer: bytes, paths: Sequence[FilePath]) -> Iterator[SourceFile]:
         at += size + 1
         if fields[1] == b"blob":
             yield _source(path, content)
-
-
-def _commit(entry: bytes) -> CommitInfo:
-    sha, at, rest = entry.split(b"\0", 2)
-    author, _, names = rest.partition(b"\n")
-    author = author.rstrip(b"\0")
-    files = {os.fsdecode(name.strip(b"\n")) for name in names.split(b"\0")}
-    return CommitInfo(
-        sha=CommitSha(sha.decode("ascii")),
-        at=at.decode("ascii"),
-        author=author.decode("utf-8", "replace"),
-        files=tuple(sorted(FilePath(name) for name in files if name and _encodable(name))),
-    )
