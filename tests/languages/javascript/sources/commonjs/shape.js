@@ -1,0 +1,6 @@
+class Shape {
+  area() {
+    return 0;
+  }
+}
+module.exports = Shape;

@@ -1,0 +1,3 @@
+module.exports = function single() {
+  return 1;
+};

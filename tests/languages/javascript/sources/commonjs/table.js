@@ -1,0 +1,8 @@
+const { trim } = require("./tools");
+module.exports = {
+  trim,
+  pad() {
+    return trim("");
+    // -> tools.js#trim [import]
+  },
+};
