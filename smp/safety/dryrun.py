@@ -11,6 +11,7 @@ change (moved and re-exported, inherited) is not broken by its removal.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 
 from msgspec import Struct
@@ -28,6 +29,7 @@ _INHERITANCE = (EdgeKind.INHERITS, EdgeKind.IMPLEMENTS)
 _NEEDS_NAME = (*CALLS, *_INHERITANCE, EdgeKind.USES, EdgeKind.REFERENCES)
 """What a removal breaks. TESTS is left out: it also holds what a test reaches through fixtures, which break themselves."""
 _NEEDS_SIGNATURE = CALLS
+_STAR = "*"
 
 SYMBOL_REMOVED, SYNTAX_ERROR, UNREACHABLE = "SYMBOL_REMOVED", "SYNTAX_ERROR", "NO_LONGER_IMPORTABLE"
 
@@ -74,7 +76,7 @@ def rehearse(
     changes = compare_nodes(before, after)
     causes = _incompatible(base, after)
     broken = _broken(graphs, causes, base, after, touched=touched)
-    importers = _importers(graphs, causes, broken, files, touched=touched)
+    importers = _importers(graphs, causes, broken, files)
     tests = tuple(item for item in broken if item.source.kind is NodeKind.TEST)
     callers = tuple(item for item in broken if item.source.kind is not NodeKind.TEST)
     entries = (*map(_entry, callers), *importers)
@@ -187,9 +189,12 @@ class _Links(Struct, frozen=True, kw_only=True):
 def _links(graph: GraphStore, sources: dict[NodeId, Node]) -> dict[NodeId, _Links]:
     edges = graph.edges(sorted(sources), kinds=(*_NEEDS_NAME, EdgeKind.CALLS_UNRESOLVED), direction=Direction.OUTGOING)
     ends = nodes_by_id(graph, (edge.target for edge in edges))
+    leaving: defaultdict[NodeId, list[Edge]] = defaultdict(list)
+    for edge in edges:
+        leaving[edge.source].append(edge)
     found = {}
     for source in sources:
-        own = [edge for edge in edges if edge.source == source]
+        own = leaving[source]
         targets = frozenset(edge.target for edge in own if edge.target is not None)
         found[source] = _Links(
             targets=targets,
@@ -224,8 +229,6 @@ def _importers(
     causes: dict[NodeId, Incompatible],
     broken: tuple[_Dependence, ...],
     files: set[FilePath],
-    *,
-    touched: Callable[[Iterable[NodeId]], frozenset[NodeId]],
 ) -> tuple[Broken, ...]:
     """Files that import a removed name and have no broken code of their own: the import line itself fails."""
     removed = nodes_by_id(graphs.shared, (node for node, cause in causes.items() if cause.code == SYMBOL_REMOVED))
@@ -252,6 +255,7 @@ def _importers(
         for item in edge.items
         if edge.target not in ids
     }
+    again = _brought_in(graphs.after, changed.values())
     targets = nodes_by_id(graphs.shared, ids)
     entries = []
     for edge in edges:
@@ -263,11 +267,20 @@ def _importers(
         for item in edge.items:
             file = targets[edge.target].file
             definition = None if file is None else names.get((file, item))
-            if definition is not None and (edge.source, item) not in after:
+            if definition is not None and (edge.source, item) not in after and not {item, _STAR} & again[file]:
                 entries.append(
                     Broken(function=source.qualname, file=source.file, because=f"imports {item}, which is removed")
                 )
     return tuple(entries)
+
+
+def _brought_in(graph: GraphStore, files: Iterable[Node]) -> dict[FilePath | None, frozenset[str]]:
+    """Names that files import themselves, and so still offer when the definition has moved out of them."""
+    found = {}
+    for file in files:
+        edges = graph.edges((file.id,), kinds=(EdgeKind.IMPORTS,), direction=Direction.OUTGOING)
+        found[file.file] = frozenset(item for edge in edges for item in edge.items)
+    return found
 
 
 def _entry(item: _Dependence) -> Broken:

@@ -39,7 +39,7 @@ def _parameter(node: Node) -> Parameter:
     optional = node.type == "optional_parameter" or default is not None
     return Parameter(
         name=name,
-        kind="var_positional" if rest else "positional",
+        kind="var_positional" if rest else "positional_only",  # nothing is passed by name here
         annotation=type_text(annotation),
         required=not (optional or rest),
         receiver=pattern.type == "this",
