@@ -17,7 +17,7 @@ from smp.cli.failures import stderr
 from smp.cli.options import open_indexed, repository_options
 from smp.cli.session_edits import as_list, read_edits
 from smp.cli.session_screen import final_screen, stdout, watch
-from smp.cli.worker_process import child_worker, worker_lives
+from smp.cli.worker_process import ChildWorker, worker_lives
 from smp.domain.errors import Invalid, SmpError, Unavailable
 from smp.domain.ids import AgentId, CommitSha, FilePath, SandboxId, SessionId
 from smp.domain.runs import Agent, Command, SessionOutcome, SessionRunRequest, queue_of, workflow_id_of
@@ -187,13 +187,15 @@ def server_for(settings: Settings, *, start: bool) -> Iterator[None]:
 
 def drive(services: Services, request: SessionRunRequest) -> SessionOutcome:
     """Run a request to its end, with a worker of its own if none lives; a Ctrl-C cancels it and waits for the undoing."""
+    child: ChildWorker | None = None
     with contextlib.ExitStack() as stack:
         if not worker_lives(services.settings):
             stderr.print("no worker of this repository runs: starting one for this session (smp worker keeps one)")
-            stack.enter_context(child_worker(services.settings))
-        workflow_id = services.runs.start_session(request)
+            child = stack.enter_context(ChildWorker(services.settings))
+        workflow_id = workflow_id_of(request.session_id)
         try:
-            return watch(services.runs, workflow_id, stderr)
+            services.runs.start_session(request)
+            return watch(services.runs, workflow_id, stderr, tend=child.ensure if child else None)
         except KeyboardInterrupt:
             stderr.print("interrupted: the session undoes what it did (a second Ctrl-C leaves it to the next worker)")
             with contextlib.suppress(SmpError):

@@ -42,8 +42,13 @@ WORDS: dict[str, str] = {
 GOOD: dict[str, str] = {"completed": "green", "conflict": "yellow"}
 
 
-def watch(engine: RunEngine, workflow_id: str, console: Console) -> SessionOutcome:
+def watch(
+    engine: RunEngine, workflow_id: str, console: Console, *, tend: Callable[[], None] | None = None
+) -> SessionOutcome:
     """Show a run until it ends.
+
+    Args:
+        tend: Called at every look, to keep a worker alive; what it raises ends the watching.
 
     Raises:
         Unavailable: The server has been silent for too long; the run goes on when it is back.
@@ -52,6 +57,8 @@ def watch(engine: RunEngine, workflow_id: str, console: Console) -> SessionOutco
     silent_since: float | None = None
     with shown:
         while True:
+            if tend is not None:
+                tend()
             try:
                 outcome = engine.outcome_within(workflow_id, WAIT_MS)
                 if outcome is not None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 from smp.domain.errors import Unavailable
@@ -15,6 +13,7 @@ from smp.settings import Settings
 LOCK_FILE = "worker.lock"
 """Held shared by every living worker of the data directory (`workers/liveness.py`)."""
 STOP_SECONDS = 20.0
+MAX_DEATHS = 3
 LOG_TAIL_BYTES = 4_000
 
 
@@ -43,34 +42,56 @@ def worker_lives(settings: Settings) -> bool:
     return False
 
 
-@contextlib.contextmanager
-def child_worker(settings: Settings) -> Iterator[Path]:
-    """A worker that polls while the context lasts; even when this process is killed it ends.
+class ChildWorker:
+    """A worker that polls while the context lasts; even when this process is killed it ends."""
 
-    Yields:
-        Its log.
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._log = settings.data_dir / "worker.log"
+        self._process: subprocess.Popen[bytes] | None = None
+        self._deaths = 0
 
-    Raises:
-        Unavailable: It did not come up; the message quotes it.
-    """
-    log = settings.data_dir / "worker.log"
-    with log.open("ab") as sink:
-        begin = sink.tell()
-        process = subprocess.Popen(
-            worker_command(settings, "--while-stdin"),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=sink,
-            start_new_session=True,  # a Ctrl-C of the terminal is ours to answer: first the run is cancelled
-        )
-    try:
+    def __enter__(self) -> ChildWorker:
+        self._start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process is not None:
+            _end(self._process)
+
+    def ensure(self) -> None:
+        """Start another when the present one has died; call it now and then.
+
+        Raises:
+            Unavailable: It died too often, or another does not come up; the message quotes it.
+        """
+        if self._process is None or self._process.poll() is None:
+            return
+        self._deaths += 1
+        if self._deaths > MAX_DEATHS:
+            raise Unavailable(f"the worker died {self._deaths} times: {_last_words(self._log, 0)}", backend="worker")
+        _end(self._process)
+        self._start()
+
+    def _start(self) -> None:
+        with self._log.open("ab") as sink:
+            begin = sink.tell()
+            self._process = process = subprocess.Popen(
+                worker_command(self._settings, "--while-stdin"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=sink,
+                start_new_session=True,  # a Ctrl-C of the terminal is ours to answer: first the run is cancelled
+            )
         assert process.stdout is not None
-        if process.stdout.readline() != b"ready\n":
-            process.wait(STOP_SECONDS)
-            raise Unavailable(f"the worker did not start: {_last_words(log, begin)}", backend="worker")
-        yield log
-    finally:
-        _end(process)
+        try:
+            ready = process.stdout.readline() == b"ready\n"
+        except BaseException:
+            _end(process)
+            raise
+        if not ready:
+            _end(process)
+            raise Unavailable(f"the worker did not start: {_last_words(self._log, begin)}", backend="worker")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
