@@ -31,6 +31,9 @@ from smp.query.ranking import Signals, best_first, composite, fuse
 _REPETITION = re.compile(r"~\d+$")
 ROUTE_CONFIDENCE = 0.65
 """Below this the query is taken to span communities: search everywhere."""
+ROUTE_MEMBERS = 20
+"""Smaller communities are no target of routing: their centroid is hardly more than one node, and little would be left to
+search. Asked for by name, a community of any size is searched."""
 DEFAULT_KINDS = (NodeKind.CLASS, NodeKind.FUNCTION, NodeKind.INTERFACE)
 WALKED_EDGES = (EdgeKind.CALLS_STATIC, EdgeKind.CALLS_RUNTIME, EdgeKind.IMPORTS, EdgeKind.DEFINES)
 COMPOSITE, FUSION = "composite", "fusion"
@@ -118,7 +121,11 @@ def _route(
         found = stores.vectors.similarities(CENTROIDS, vector, (query.community_id,))
         chosen, confidence = query.community_id, found.get(query.community_id, 0.0)
     else:
-        fine = frozenset(str(community.id) for community in partition.communities if community.level == 1)
+        fine = frozenset(
+            str(community.id)
+            for community in partition.communities
+            if community.level == 1 and community.member_count >= ROUTE_MEMBERS
+        )
         nearest = stores.vectors.nearest(CENTROIDS, vector, k=1, within=fine) if fine else ()
         if not nearest or nearest[0].score < ROUTE_CONFIDENCE:
             return None, None

@@ -72,8 +72,8 @@ def stores(graph_of: GraphOf) -> Stores:
 PARTITION = Partition(
     communities=(
         Community(id=COARSE, level=0, label="all", member_count=4),
-        Community(id=PAY, level=1, label="pay", parent=COARSE, member_count=2),
-        Community(id=OTHER, level=1, label="other", parent=COARSE, member_count=2),
+        Community(id=PAY, level=1, label="pay", parent=COARSE, member_count=20),
+        Community(id=OTHER, level=1, label="other", parent=COARSE, member_count=20),
     ),
     members_l0=dict.fromkeys((F, G, H, T), COARSE),
     members_l1={F: PAY, G: PAY, H: OTHER, T: OTHER},
@@ -152,6 +152,12 @@ def test_a_near_centroid_routes_the_search(stores: Stores) -> None:
     assert found.routed_community is not None
     assert (found.routed_community.id, found.routed_community.searched_nodes) == (PAY, 2)
     assert {node.node_id for node in found.results} == {F, G}
+
+
+def test_small_communities_are_no_target_of_routing(stores: Stores) -> None:
+    small = tuple(structs.replace(community, member_count=19) for community in PARTITION.communities)
+    partition = structs.replace(PARTITION, communities=small)
+    assert ask(stores, partition=partition, seed_k=3, hops=0).routed_community is None
 
 
 def test_a_query_between_communities_searches_everywhere(stores: Stores) -> None:
