@@ -139,6 +139,7 @@ class Interpreter:
         self.asserts = False
         self.effects: frozenset[str] = NOTHING
         self.reached: frozenset[str] = NOTHING
+        self.touched: frozenset[str] = NOTHING
         self.control: list[frozenset[str]] = []
         self.tries: list[frozenset[str]] = []
         self.depth = 0
@@ -160,6 +161,7 @@ class Interpreter:
         rule = getattr(self, f"_value_{node.type}", None)
         if rule is not None:
             result: Value = rule(node, scope)
+            self.touched |= result.taints
             return result
         children = [self.value(child, scope) for child in node.named_children]
         is_literal = node.type in _LITERALS or (

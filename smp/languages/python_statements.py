@@ -180,9 +180,9 @@ def _with(run: Interpreter, node: Node, scope: Scope) -> list[Value]:
         if alias is not None:
             run.bind(alias, replace(value, ambient=True, fixed=False), None, scope)
             names += [text_of(child) for child in alias.named_children]
-    before, run.reached = run.reached, NOTHING
+    before, touched, run.reached, run.touched = run.reached, run.touched, NOTHING, NOTHING
     results = run.block(node.child_by_field_name("body"), scope)
-    inside, run.reached = run.reached, before | run.reached
+    inside, run.reached, run.touched = run.reached | run.touched, before | run.reached, touched | run.touched
     if raising:
         run.absorb(inside)
     for name in names:

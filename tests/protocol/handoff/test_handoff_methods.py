@@ -90,17 +90,15 @@ def test_bad_input_gets_its_code(shop: Shop) -> None:
     session, box = shop.box()
     _, foreign = shop.box()
     pr = {"session_id": session, "sandbox_id": box, "title": "t"}
-    answers = {
-        name: shop.ask("smp/handoff/pr", **{**pr, **wrong})["error"]["code"]
-        for name, wrong in {
-            "empty title": {"title": ""},
-            "short base": {"base_sha": "ab"},
-            "unknown section": {"include": {"poetry": True}},
-            "unknown box": {"sandbox_id": "box_unknown"},
-            "box of another session": {"sandbox_id": foreign},
-            "unknown session": {"session_id": "ses_unknown"},
-        }.items()
+    wrongs: dict[str, dict[str, object]] = {
+        "empty title": {"title": ""},
+        "short base": {"base_sha": "ab"},
+        "unknown section": {"include": {"poetry": True}},
+        "unknown box": {"sandbox_id": "box_unknown"},
+        "box of another session": {"sandbox_id": foreign},
+        "unknown session": {"session_id": "ses_unknown"},
     }
+    answers = {name: shop.ask("smp/handoff/pr", **{**pr, **wrong})["error"]["code"] for name, wrong in wrongs.items()}
     assert answers == {
         "empty title": -32602,
         "short base": -32602,

@@ -60,6 +60,7 @@ ASSERTING = {
     "in a loop": "def test_a():\n    for x in [net(1, 2)]:\n        assert x == 2",
     "through the walrus": "def test_a():\n    if (x := net(1, 2)):\n        y = x\n    assert y",
     "by an expected error": "def test_a():\n    with pytest.raises(TypeError):\n        net(1, None)",
+    "by an error of what was made": "def test_a():\n    c = net(1, 2)\n    with pytest.raises(TypeError):\n        c['k']",
     "by an expected error of a lambda": "def test_a():\n    pytest.raises(TypeError, lambda: net(1, None))",
     "by an expected error of a reference": "def test_a():\n    pytest.raises(TypeError, record, 1, 2)",
     "by the error's text": """

@@ -1,0 +1,46 @@
+"""How often the assert check calls a test vacuous: python tests/benchmarks/assert_check.py ROOT SOURCES TESTS
+
+ROOT is an unpacked source distribution, SOURCES and TESTS folders in it. Each test file is judged against each source
+file. Prints totals and every test that holds an assertion and is called vacuous all the same, for a reader to judge.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from smp.domain.assertions import TargetSurface
+from smp.domain.ids import FilePath
+from smp.languages.assertions import assertion_rules
+
+
+def main(root: Path, sources: str, tests: str) -> None:
+    rules = assertion_rules(FilePath("any.py"))
+    assert rules is not None
+    surfaces: list[TargetSurface] = []
+    for file in sorted((root / sources).rglob("*.py")):
+        surface = rules.surface(FilePath(file.relative_to(root).as_posix()), file.read_bytes())
+        surfaces += [surface] if surface.functions or surface.classes else []
+    seen: set[tuple[str, str]] = set()
+    asserting: set[tuple[str, str]] = set()
+    flagged: dict[tuple[str, str], set[str]] = {}
+    for file in sorted((root / tests).rglob("test*.py")):
+        path, content = FilePath(file.relative_to(root).as_posix()), file.read_bytes()
+        support = {one: (root / one).read_bytes() for one in rules.support(path, content) if (root / one).is_file()}
+        for surface in surfaces:
+            for flow in rules.flows(content, surface, support):
+                key = (path, flow.test)
+                seen.add(key)
+                asserting |= {key} if flow.asserts else set()
+                if flow.called - flow.asserted:
+                    flagged.setdefault(key, set()).update(flow.called - flow.asserted)
+    doubtful = sorted(flagged.keys() & asserting)
+    print(
+        f"{root.name}: {len(seen)} tests, {len(asserting)} with an assertion, {len(flagged)} called vacuous, {len(doubtful)} of them with an assertion"
+    )
+    for key in doubtful:
+        print(f"  {key[0]}::{key[1]}: {', '.join(sorted(flagged[key]))}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
