@@ -154,4 +154,4 @@ def link_program(
 
 
 def _order(edge: Edge) -> tuple[str, str, str, str, str]:
-    return (edge.kind.value, edge.source, edge.target or "", edge.to_name or "", edge.reason or "")
+    return (edge.kind, edge.source, edge.target or "", edge.to_name or "", edge.reason or "")

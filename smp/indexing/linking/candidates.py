@@ -17,6 +17,8 @@ class Candidates:
         self.program = program
         self._functions: dict[str, list[str]] = {}
         self._methods: dict[str, list[FuncRef]] = {}
+        self._fitting: dict[tuple[str, int], list[FuncRef]] = {}
+        self._near: dict[int, set[int]] = {}
         for unit in program.units:
             for ref in unit.functions:
                 if ref.node_id is None or ref.decl.flags & (bits.F_OVERLOAD | bits.F_TEST):
@@ -37,7 +39,10 @@ class Candidates:
         """Methods of a name that take that many arguments; those in files that the unit imports come first."""
         if name.startswith("__") and name.endswith("__"):
             return ()
-        fitting = [ref for ref in self._methods.get(name, ()) if _fits(ref, arguments)]
+        key = (name, arguments)
+        fitting = self._fitting.get(key)
+        if fitting is None:
+            fitting = self._fitting[key] = [ref for ref in self._methods.get(name, ()) if _fits(ref, arguments)]
         if len(fitting) > MAX_CANDIDATES:
             near = self._imported(unit)
             nearby = [ref for ref in fitting if ref.unit in near]
@@ -45,7 +50,10 @@ class Candidates:
         return tuple(sorted(ref.node_id for ref in fitting if ref.node_id is not None)[:MAX_CANDIDATES])
 
     def _imported(self, unit: Unit) -> set[int]:
-        found = {unit.index}
+        known = self._near.get(unit.index)
+        if known is not None:
+            return known
+        found = self._near[unit.index] = {unit.index}
         for index in range(len(unit.summary.imports)):
             target = self.program.by_path.get(self.program.import_module(unit, index).path)
             if target is not None:

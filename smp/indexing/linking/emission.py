@@ -37,6 +37,12 @@ MAX_FLOW_TARGETS = 4
 """More targets of a call by flow than this are candidates (design/linking.md section 2)."""
 MAX_CANDIDATES = 10
 MAX_TEXT = 200
+# Plain texts while gathering: hashing a member of an enumeration runs Python code.
+_STATIC = EdgeKind.CALLS_STATIC.value
+_USES = EdgeKind.USES.value
+_REFERENCES = EdgeKind.REFERENCES.value
+_EXTERNAL, _AMBIGUOUS = UnresolvedReason.EXTERNAL.value, UnresolvedReason.AMBIGUOUS.value
+_DYNAMIC, _NOT_IN_IMPORTS = UnresolvedReason.DYNAMIC.value, UnresolvedReason.NOT_IN_IMPORTS.value
 
 
 class Target(NamedTuple):
@@ -73,8 +79,8 @@ class Emission:
         self.names = unit.summary.names
         self.ops = unit.summary.ops
         self.definitions = unit.summary.definitions
-        self.drafts: dict[tuple[str, str, str], Draft] = {}
-        self.unresolved: dict[tuple[str, str, str], Draft] = {}
+        self.drafts: dict[tuple[str, int, str], Draft] = {}
+        self.unresolved: dict[tuple[int, str, str], Draft] = {}
 
     def run(self) -> None:
         """Handles every site."""
@@ -89,13 +95,13 @@ class Emission:
                         site, self.ops[site.op][1], self.names[self.ops[site.op][2]], bits.F_PROPERTY, "__get__"
                     )
             elif kind == SiteKind.USE:
-                self.use(site, EdgeKind.USES)
+                self.use(site, _USES)
             elif kind == SiteKind.PROTOCOL:
                 self.protocol(site)
             elif kind == SiteKind.OPERATOR:
                 self.operator(site)
             elif kind == SiteKind.REFERENCE:
-                self.use(site, EdgeKind.REFERENCES)
+                self.use(site, _REFERENCES)
             elif kind == SiteKind.DECORATOR:
                 self.decorator(site)
             elif kind == SiteKind.SET:
@@ -107,10 +113,10 @@ class Emission:
     # Gathering -------------------------------------------------------------------------------------------------------
 
     def edge(
-        self, kind: EdgeKind, owner: int, target: str, line: int, label: Resolution | None = None, via: str = ""
+        self, kind: str, owner: int, target: str, line: int, label: Resolution | None = None, via: str = ""
     ) -> Draft:
         """The draft of an edge, with this line in it."""
-        key = (kind.value, self.definitions[owner], target)
+        key = (kind, owner, target)
         draft = self.drafts.get(key)
         if draft is None:
             draft = self.drafts[key] = Draft()
@@ -122,10 +128,10 @@ class Emission:
                 draft.via = via
         return draft
 
-    def unsettled(self, site: Site, reason: UnresolvedReason, name: str, candidates: tuple[str, ...] = ()) -> None:
+    def unsettled(self, site: Site, reason: str, name: str, candidates: tuple[str, ...] = ()) -> None:
         """A call that stays unresolved."""
         shown = (name or "?")[:MAX_TEXT]
-        key = (self.definitions[site.owner], shown, reason.value)
+        key = (site.owner, shown, reason)
         draft = self.unresolved.get(key)
         if draft is None:
             draft = self.unresolved[key] = Draft()
@@ -153,17 +159,17 @@ class Emission:
         if len(by_flow) > MAX_FLOW_TARGETS:
             targets = direct
             if not direct:
-                self.unsettled(site, UnresolvedReason.AMBIGUOUS, text, tuple(by_flow[:MAX_CANDIDATES]))
+                self.unsettled(site, _AMBIGUOUS, text, tuple(by_flow[:MAX_CANDIDATES]))
                 return
             extra.update(by_flow[:MAX_CANDIDATES])
         source = self.program.import_source(self.unit, callee)
         reached = {target.node_id for target in targets}
         for target in targets:
-            draft = self.edge(EdgeKind.CALLS_STATIC, site.owner, target.node_id, site.line, target.label, target.via)
+            draft = self.edge(_STATIC, site.owner, target.node_id, site.line, target.label, target.via)
             draft.import_source = draft.import_source or source
             draft.candidates |= extra - reached
         for dotted in external:
-            self.unsettled(site, UnresolvedReason.EXTERNAL, text if "object()" in dotted else dotted)
+            self.unsettled(site, _EXTERNAL, text if "object()" in dotted else dotted)
             self.called_back(site, dotted)
             self.runs_protocol(site, dotted)
         if not targets and not external and not known:
@@ -193,10 +199,12 @@ class Emission:
                 self.targets(value, Resolution.FLOW, targets, set(), set())
         if len(targets) <= MAX_FLOW_TARGETS:
             for target in targets:
-                self.edge(EdgeKind.CALLS_STATIC, site.owner, target.node_id, site.line, Resolution.FLOW, "callback")
+                self.edge(_STATIC, site.owner, target.node_id, site.line, Resolution.FLOW, "callback")
 
     def best(self, values: set[Value]) -> list[Value]:
         """Values in order, without assumptions that better evidence makes idle: construction over declaration."""
+        if len(values) < 2:
+            return list(values)
         exact = [v.ref for v in values if v.kind == INST and not v.below and isinstance(v.ref, ClassRef)]
         strong = any(v.kind == INST and not v.weak for v in values)
         kept = []
@@ -298,29 +306,29 @@ class Emission:
         op = self.ops[callee] if callee != NOTHING else (0,)
         name = text
         if below:
-            self.unsettled(site, UnresolvedReason.AMBIGUOUS, name, tuple(sorted(below)[:MAX_CANDIDATES]))
+            self.unsettled(site, _AMBIGUOUS, name, tuple(sorted(below)[:MAX_CANDIDATES]))
             return
         if op[0] == Op.UNBOUND or (op[0] == Op.IMPORT and missing):
             last = self.names[op[1]] if op[0] == Op.UNBOUND else self.unit.summary.imports[op[1]].name
             found = self.candidates.by_name(last)
-            reason = UnresolvedReason.AMBIGUOUS if len(found) > 1 else UnresolvedReason.NOT_IN_IMPORTS
+            reason = _AMBIGUOUS if len(found) > 1 else _NOT_IN_IMPORTS
             self.unsettled(site, reason, name, found)
             return
         if op[0] == Op.ATTR:
             attribute = self.names[op[2]]
             receivers = [v for v in self.state.values(op[1]) if v.kind != UNKNOWN]
             if receivers and all(v.kind == MODULE for v in receivers):
-                self.unsettled(site, UnresolvedReason.NOT_IN_IMPORTS, name)
+                self.unsettled(site, _NOT_IN_IMPORTS, name)
                 return
             lower = self._below(receivers, attribute)
             if lower:
-                self.unsettled(site, UnresolvedReason.AMBIGUOUS, name, lower)
+                self.unsettled(site, _AMBIGUOUS, name, lower)
                 return
             arguments = self.ops[site.op]
             found = self.candidates.methods(self.unit, attribute, len(arguments[2:]) // 3)
-            self.unsettled(site, UnresolvedReason.DYNAMIC, name, found)
+            self.unsettled(site, _DYNAMIC, name, found)
             return
-        self.unsettled(site, UnresolvedReason.DYNAMIC, name)
+        self.unsettled(site, _DYNAMIC, name)
 
     def _below(self, receivers: list[Value], name: str) -> tuple[str, ...]:
         """Methods that only classes below the receiver's (or behind an unknown base) have."""
@@ -344,7 +352,7 @@ class Emission:
             self.targets(value, resolved.labels.get(value), targets, set(), set())
         if len(targets) <= MAX_FLOW_TARGETS:
             for target in targets:
-                self.edge(EdgeKind.CALLS_STATIC, site.owner, target.node_id, site.line, target.label, target.via)
+                self.edge(_STATIC, site.owner, target.node_id, site.line, target.label, target.via)
 
     # Properties and protocols -----------------------------------------------------------------------------------------
 
@@ -372,7 +380,7 @@ class Emission:
                 self._descriptor(unit, leaf, dunder, hit)
         if len(hit) <= MAX_FLOW_TARGETS:
             for node_id, label in sorted(hit.items()):
-                self.edge(EdgeKind.CALLS_STATIC, site.owner, node_id, site.line, label).candidates |= extra - set(hit)
+                self.edge(_STATIC, site.owner, node_id, site.line, label).candidates |= extra - set(hit)
 
     def _record_accessor(self, value: Value, name: str, flag: int, hit: dict[str, Resolution]) -> None:
         unit, at = value.site
@@ -407,7 +415,7 @@ class Emission:
                     )
                     for ref in found.functions if not found.doubtful else ():
                         if ref.node_id is not None:
-                            self.edge(EdgeKind.CALLS_STATIC, site.owner, ref.node_id, site.line, Resolution.CONSTRUCTOR)
+                            self.edge(_STATIC, site.owner, ref.node_id, site.line, Resolution.CONSTRUCTOR)
 
     def dunder(self, site: Site, value: Value, name: str) -> bool:
         """Calls a protocol method of an instance, if the project has it."""
@@ -417,7 +425,7 @@ class Emission:
             return False
         for ref in found.functions:
             if ref.node_id is not None:
-                draft = self.edge(EdgeKind.CALLS_STATIC, site.owner, ref.node_id, site.line, Resolution.PROTOCOL)
+                draft = self.edge(_STATIC, site.owner, ref.node_id, site.line, Resolution.PROTOCOL)
                 if value.below:
                     lower = self.lookup.overrides(value.ref, name)
                     draft.candidates |= {f.node_id for f in lower if f.node_id is not None}
@@ -438,7 +446,7 @@ class Emission:
 
     # Uses ------------------------------------------------------------------------------------------------------------
 
-    def use(self, site: Site, kind: EdgeKind) -> None:
+    def use(self, site: Site, kind: str) -> None:
         """A function or class that is handed on, or named in a type."""
         op = self.ops[site.op]
         resolved = self.program.resolve(self.unit, site.op)
@@ -446,14 +454,14 @@ class Emission:
             node_id = value.ref.node_id if value.kind in (FUNC, CLASS) and value.ref is not None else None
             if node_id is not None:
                 self.edge(kind, site.owner, node_id, site.line, None)
-        if op[0] == Op.ATTR and kind is EdgeKind.USES:
+        if op[0] == Op.ATTR and kind is _USES:
             for value in self.best(self.state.values(site.op)):
                 if value.kind == BOUND and value.ref is not None and value.ref.node_id is not None:
                     self.edge(kind, site.owner, value.ref.node_id, site.line, None)
         elif op[0] in (Op.VAR, Op.IMPORT):
             variable = self.variable(site.op)
             if variable is not None:
-                self.edge(EdgeKind.REFERENCES, site.owner, variable, site.line, None)
+                self.edge(_REFERENCES, site.owner, variable, site.line, None)
 
     def variable(self, at: int) -> str | None:
         """The Variable node that a name means."""
@@ -470,7 +478,7 @@ class Emission:
         made = [
             Edge(
                 kind=EdgeKind(kind),
-                source=NodeId(source),
+                source=NodeId(self.definitions[source]),
                 target=NodeId(target),
                 line=min(draft.lines),
                 lines=tuple(sorted(draft.lines)),
@@ -484,7 +492,7 @@ class Emission:
         made += [
             Edge(
                 kind=EdgeKind.CALLS_UNRESOLVED,
-                source=NodeId(source),
+                source=NodeId(self.definitions[source]),
                 line=min(draft.lines),
                 lines=tuple(sorted(draft.lines)),
                 to_name=name,
