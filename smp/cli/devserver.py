@@ -305,6 +305,9 @@ def _home(settings: Settings) -> Path:
     home = settings.data_dir / "temporal"
     try:
         home.mkdir(parents=True, exist_ok=True)
+        ignore = settings.data_dir / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n")
         probe = home / ".writable"
         probe.write_bytes(b"")
         probe.unlink()

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from shop_repository import FIXED, TESTS, Shop
 
 from smp.adapters.runs_temporal import TemporalRunEngine, connect
@@ -223,6 +224,26 @@ def test_the_command_line_takes_a_diff_to_a_branch_with_a_worker_of_its_own(shop
     assert outcome["status"] == "completed"
     assert shop.branches() == [outcome["branch"]]
     assert "starting one for this session" in stderr
+
+
+def test_tests_that_come_with_a_change_answer_the_guards_alarm(shop: Shop) -> None:
+    complicated = "def grade(points: int) -> str:\n" + "".join(
+        f"    if points == {n}:\n        return '{n}'\n" for n in range(9)
+    )
+    path, tests = FilePath("shop/grades.py"), FilePath("tests/test_grades.py")
+    (shop.repo / path).write_text(complicated + "    return 'many'\n")
+    shop.git("add", ".")
+    shop.git("-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "--quiet", "--message", "grades")
+    services = build_platform(shop.settings)
+    services.indexer.refresh()
+    changed = complicated + "    return 'lots'\n"
+    proof = "from shop.grades import grade\n\n\ndef test_lots() -> None:\n    assert grade(10) == 'lots'\n"
+    request = replace(_request(services, _edits({path: changed}, {path: changed, tests: proof})), scope=(path, tests))
+    with shop.worker():
+        outcome = services.runs.result(services.runs.start_session(request), timeout_ms=240_000)
+    assert outcome.steps[3] == "guard: red_alert"
+    assert (outcome.status, outcome.attempts) == ("completed", {"red_alert": 1}), outcome.detail
+    _settled(shop, services, outcome)
 
 
 def _sleeps(shop: Shop) -> bool:
