@@ -90,7 +90,7 @@ def make_order(
         lower=str(lower),
         changes=str(folder.layer),
         exchange=str(folder.exchange),
-        usr=os.path.join(root, "usr"),
+        root=root,
         timeout_ms=limits.timeout_ms,
         output_kb=limits.output_kb,
         disk_mb=limits.disk_mb,

@@ -115,10 +115,11 @@ def _run_keeper(order: Order, ends: Ends) -> int:
     wait_ms = _SAMPLE_MS
     while True:
         ready = [descriptor for descriptor, _ in poll.poll(wait_ms)]
-        if ends.alive in ready:
-            return 137
+        # First: once the box has ended the supervisor may close its end before we look.
         if handle in ready:
             return _exit_code(os.waitpid(box, 0)[1])
+        if ends.alive in ready:
+            return 137
         begin = time.monotonic()
         if _bytes_written() > limit:
             return DISK_EXCEEDED
@@ -145,6 +146,8 @@ def _bytes_written() -> int:
 def _make_mounts(order: Order) -> None:
     kernel.mount("none", "/", None, flags=kernel.MS_REC | kernel.MS_PRIVATE)
     sources = {"lower": order.lower, "changes": order.changes, "exchange": order.exchange}
+    if order.root != "/":
+        sources["root"] = order.root
     sources |= {f"bind{number}": source for number, (source, _) in enumerate(order.binds)}
     opened = {name: os.open(source, os.O_PATH | os.O_CLOEXEC) for name, source in sources.items()}
     kernel.mount(
@@ -204,8 +207,9 @@ def _bwrap_arguments(order: Order, *, status: int, seccomp: int) -> list[str]:
     size = str(order.disk_mb << 20)
     made = ["bwrap", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     made += [*order.bwrap_options, "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-    made += ["--uid", str(BOX_UID), "--gid", str(BOX_UID), "--hostname", "box", "--ro-bind", order.usr, "/usr"]
-    root = os.path.dirname(order.usr.rstrip("/")) or "/"
+    made += ["--uid", str(BOX_UID), "--gid", str(BOX_UID), "--hostname", "box"]
+    root = "/" if order.root == "/" else f"{STAGE}/root"
+    made += ["--ro-bind", os.path.join(root, "usr"), "/usr"]
     for name in ("bin", "sbin", "lib", "lib64", "lib32"):
         path = os.path.join(root, name)
         if os.path.islink(path):

@@ -18,7 +18,7 @@ class Order:
         exchange: Host folder bound writable at /smp.
         disk_mb: Bytes below `changes` and `exchange`, and of each tmpfs.
         binds: Read-only mounts besides the system's: host path, path in the box.
-        usr: Host path of the box's /usr.
+        root: Host folder whose `usr`, and of whose `etc` a few files, the box gets: `/`, or another system's.
         environment: All variables of the command.
         limit_files: Per cgroup directory, the files to write before the process is moved into it.
         rlimits: By name without `RLIMIT_`.
@@ -35,7 +35,7 @@ class Order:
     lower: str
     changes: str
     exchange: str
-    usr: str
+    root: str
     timeout_ms: int
     output_kb: int
     disk_mb: int

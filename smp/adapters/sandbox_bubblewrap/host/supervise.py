@@ -88,7 +88,10 @@ class Supervisor:
             self._selector.register(ours, selectors.EVENT_READ, "channel")
             self._watch_owner()
             failure = self._watch(ours, deadline=begin + self._order.timeout_ms / 1000)
-        os.close(pipes["alive"][1])
+        else:
+            ours.close()
+            os.close(pipes["alive"][1])
+        # The keeper's pipe stays open to here: a box that ends by itself must not be taken for one whose owner is gone.
         code = os.waitstatus_to_exitcode(os.waitpid(stem, 0)[1])
         return self._answer(failure, code, duration_ms=(time.monotonic() - begin) * 1000)
 

@@ -68,7 +68,7 @@ def test_very_many_names_share_an_address_instead_of_growing_out_of_the_range() 
 
 def test_an_order_is_one_line_and_comes_back_equal() -> None:
     order = Order(
-        bwrap="/usr/bin/bwrap", owner=1, command="echo 'a\nb'", uid=None, lower="/l", changes="/c", exchange="/e", usr="/usr",
+        bwrap="/usr/bin/bwrap", owner=1, command="echo 'a\nb'", uid=None, lower="/l", changes="/c", exchange="/e", root="/",
         timeout_ms=1, output_kb=1, disk_mb=1, binds=(("/a b,c", "/d"),), bwrap_options=("--x",), rlimits={"CORE": 0},
     )  # fmt: skip
     line = order.encode()
