@@ -22,6 +22,11 @@ FILE_NAME = "sessions.db"
 BUSY_TIMEOUT_MS = 30_000
 """How long a writer waits for the others; a write takes milliseconds."""
 
+_TURNS: dict[str, threading.Lock] = {}
+"""One queue of writers per file and process. SQLite's own waiting is sleeping and trying again, which starves some thread
+as soon as several write at once; between processes, of which there are few, it has to do."""
+_TURNS_GUARD = threading.Lock()
+
 
 class SqliteFile:
     """Connections to one database file.
@@ -39,6 +44,8 @@ class SqliteFile:
         self._local = threading.local()
         self._all: list[sqlite3.Connection] = []
         self._guard = threading.Lock()
+        with _TURNS_GUARD:
+            self._turn = _TURNS.setdefault(os.path.abspath(path), threading.Lock())
 
     def create(self, component: str, *, version: int, schema: tuple[str, ...]) -> None:
         """Make the tables of a store unless they are there.
@@ -73,20 +80,21 @@ class SqliteFile:
     @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """A transaction: committed at the end, rolled back when anything is raised."""
-        try:
-            db = self._connection()
-            db.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error as error:
-            raise self._unavailable(error) from error
-        try:
-            yield db
-            db.execute("COMMIT")
-        except BaseException as error:
-            if db.in_transaction:
-                db.execute("ROLLBACK")
-            if isinstance(error, sqlite3.Error):
+        with self._turn:
+            try:
+                db = self._connection()
+                db.execute("BEGIN IMMEDIATE")
+            except sqlite3.Error as error:
                 raise self._unavailable(error) from error
-            raise
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException as error:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                if isinstance(error, sqlite3.Error):
+                    raise self._unavailable(error) from error
+                raise
 
     def close(self) -> None:
         """Close every thread's connection; a later call opens anew."""

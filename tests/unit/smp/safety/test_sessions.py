@@ -326,3 +326,48 @@ def test_attaching_a_box_survives_and_closing_destroys_it(world: World) -> None:
 
 def _change(path: FilePath, content: bytes | None = None) -> FileChange:
     return FileChange(path=path, content=content)
+
+
+def test_concurrent_calls_of_one_session_lose_nothing(world: World) -> None:
+    session = world.id()
+    worlds = [world, world.again(), world.again()]
+    failures: list[BaseException] = []
+
+    def call(each: World) -> None:
+        try:
+            for number in range(8):
+                each.service.check_guard(session, MONEY)
+                each.service.note_read(session, method="smp/context", files=(FilePath(f"f{number}.py"),))
+        except BaseException as error:
+            failures.append(error)
+            raise
+
+    threads = [threading.Thread(target=call, args=(each,)) for each in worlds for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    events = world.store.events(session)
+    assert len(events) == 1 + 6 * 8 * 2
+    assert verify(events) is None
+
+
+def test_one_key_used_by_many_at_once_is_one_step(world: World) -> None:
+    session = world.id()
+    worlds = [world.again() for _ in range(5)]
+    barrier, points = threading.Barrier(5), []
+
+    def save(each: World) -> None:
+        barrier.wait()
+        points.append(each.service.checkpoint(session, (MONEY,), key="k"))
+
+    threads = [threading.Thread(target=save, args=(each,)) for each in worlds]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(points) == 5
+    assert len({point.checkpoint_id for point in points}) == 1
+    assert [point.id for point in world.store.checkpoints(session)] == [points[0].checkpoint_id]
+    assert world.methods(session) == ["smp/session/open", "smp/checkpoint"]
