@@ -21,7 +21,7 @@ from smp.domain.ids import FilePath
 NOTHING = -1
 """Operand: no value, or one that can hold nothing a call could reach."""
 
-ANALYSIS_FORMAT = 1
+ANALYSIS_FORMAT = 2
 """Raised whenever the meaning or layout of a `FileAnalysis` changes; part of the key of a cached analysis."""
 
 
@@ -94,6 +94,10 @@ class Op(IntEnum):
     """text name: a type written as a string that did not parse; unknown."""
     DECLARED = 33
     """op, type op: the value of a variable with a declared type: a value of the type, and of the op what is more exact."""
+    PREDICATE = 34
+    """op, callee op, 1 | 0: op where a call of the callee with it holds (or not); see `Function.predicate`."""
+    WHERE = 35
+    """op, name, text name, 1 | 0: op where its attribute equals a text (or not); tells members of a union apart."""
 
 
 class ArgKind(IntEnum):
@@ -227,6 +231,8 @@ class Function(Struct, frozen=True, array_like=True):
     yields: tuple[int, ...] = ()
     annotation: int = NOTHING
     fixtures: tuple[str, ...] = ()
+    predicate: int = NOTHING
+    """Type op: what a true result says of the first argument."""
 
 
 class ClassFlag(IntFlag):
@@ -284,6 +290,7 @@ class Exports(Struct, frozen=True, array_like=True):
         listed: `__all__`, or the names a star import takes; None: all names not beginning with an underscore.
         dynamic: The module answers to any name (`__getattr__`, computed `module.exports`).
         types: (exported name, type op) pairs where types have a name space of their own.
+        star_all: What a star passes on begins with underscores too, and is never `default`.
     """
 
     names: tuple[tuple[str, int], ...] = ()
@@ -291,6 +298,7 @@ class Exports(Struct, frozen=True, array_like=True):
     listed: tuple[str, ...] | None = None
     dynamic: bool = False
     types: tuple[tuple[str, int], ...] = ()
+    star_all: bool = False
 
 
 class FileSummary(Struct, frozen=True, array_like=True):

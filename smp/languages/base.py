@@ -68,6 +68,10 @@ class Resolver(abc.ABC):
         """What `import a.b` binds when it binds `a` only."""
         return self.module(importer, declaration)
 
+    def declaration_file(self, path: FilePath) -> FilePath | None:
+        """A file that declares the types of this one (`x.d.ts` of `x.js`)."""
+        return None
+
     def fixture_files(self, path: FilePath) -> tuple[FilePath, ...]:
         """Files whose `own_fixtures` the tests of this file may ask for, nearest first, beginning with itself."""
         return (path,)

@@ -107,6 +107,11 @@ class Calling(Solver, abc.ABC):
         if decl.annotation != NOTHING and recv is not None and ref.cls is not None and ref.cls.decl.type_params:
             for value in self.types.instances_for(self.program.units[ref.unit], decl.annotation, recv, ref.cls):
                 state.add(result, value)
+        declared = self.program.declared.get(ref)
+        if declared is not None and decl.annotation == NOTHING:
+            unit = self.program.units[declared.unit]
+            for value in self.types.instances_for(unit, declared.decl.annotation, recv, declared.cls):
+                state.add(result, value)
         symbolic = ref.symbolic
         if not symbolic and decl.annotation == NOTHING:
             return

@@ -96,6 +96,16 @@ class ObjectRules(Calling):
             state.add(result, value)
         self.contextual(state, value, declared)
 
+    def on_where(self, state: UnitState, value: Value, name: str, text: str, positive: int, result: int) -> None:
+        """Members of a union whose literal says that they cannot be meant are left out."""
+        declared = self.lookup.declared_type(value.ref, name) if isinstance(value.ref, ClassRef) else None
+        texts = (
+            self.types.literals(self.program.units[declared[0]], declared[1]) if declared is not None else frozenset()
+        )
+        if texts and (text not in texts if positive else texts == {text}):
+            return
+        state.add(result, value)
+
     def contextual(self, state: UnitState, value: Value, declared: tuple[Value, ...]) -> None:
         """A function without types of its own has those of the function type that its place declares."""
         name = self.tables.call_member

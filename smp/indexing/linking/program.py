@@ -85,6 +85,33 @@ class Program:
         self._active: set[object] = set()
         self._cut = False
         self._build_hierarchy()
+        self.declared: dict[FuncRef, FuncRef] = {}
+        """Functions of files whose types are declared in another file → their declarations."""
+        for unit in self.units:
+            types = resolver.declaration_file(unit.path)
+            if types is not None and types in self.by_path:
+                self._declare(unit, self.by_path[types])
+
+    def _declare(self, unit: Unit, types: Unit) -> None:
+        """Pairs the functions that a file exports, and the methods of its classes, with their declarations."""
+        for name in sorted(unit.exports.keys() & types.exports.keys()):
+            real, declared = self.export(unit.path, name).labels, self.export(types.path, name).labels
+            for value in real:
+                for other in declared:
+                    if isinstance(value.ref, FuncRef) and isinstance(other.ref, FuncRef):
+                        self.declared[value.ref] = other.ref
+                    elif isinstance(value.ref, ClassRef) and isinstance(other.ref, ClassRef):
+                        self._declare_methods(value.ref, other.ref)
+
+    def _declare_methods(self, ref: ClassRef, declared: ClassRef) -> None:
+        for name in sorted(ref.members.keys() & declared.members.keys()):
+            pairs = [
+                [v.ref for at in owner.members[name] for v in self.resolve(self.units[owner.unit], at).labels]
+                for owner in (ref, declared)
+            ]
+            for real, other in zip(*pairs, strict=False):
+                if isinstance(real, FuncRef) and isinstance(other, FuncRef):
+                    self.declared[real] = other
 
     def _make_refs(self, unit: Unit) -> None:
         definitions = unit.summary.definitions
@@ -322,7 +349,8 @@ class Program:
             if source is None:
                 continue
             listed = source.summary.exports.listed
-            if (name not in listed) if listed is not None else name.startswith("_"):
+            hidden = name == "default" if source.summary.exports.star_all else name.startswith("_")
+            if (name not in listed) if listed is not None else hidden:
                 continue
             found = self.export(module.path, name)
             if found.labels or found.leaves:

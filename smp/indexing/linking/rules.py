@@ -128,7 +128,15 @@ class Rules(ObjectRules):
         elif code == Op.UNPACK:
             self.watch(state, op[1], self.UNPACK, op[2], op[3], at)
         elif code == Op.NARROW:
-            self._start_narrow(state, at, op)
+            self._start_narrow(state, at, self.types.instances(unit, op[2]), op)
+        elif code == Op.PREDICATE:
+            types = self.types.predicate(unit, op[2])
+            if types:
+                self._start_narrow(state, at, types, op)
+            else:
+                state.link(op[1], at)
+        elif code == Op.WHERE:
+            self.watch(state, op[1], self.WHERE, names[op[2]], names[op[3]], op[4], at)
         elif code == Op.STORE_ITEM:
             if op[3] != NOTHING:
                 place = f"={names[op[2]]}" if op[2] != NOTHING else "*"
@@ -217,8 +225,7 @@ class Rules(ObjectRules):
         """Whether an op may hold something that a call could reach."""
         return at != NOTHING and state.unit.summary.ops[at][0] != Op.CONST
 
-    def _start_narrow(self, state: UnitState, at: int, op: tuple[int, ...]) -> None:
-        types = self.types.instances(state.unit, op[2])
+    def _start_narrow(self, state: UnitState, at: int, types: tuple[Value, ...], op: tuple[int, ...]) -> None:
         if not op[3]:
             self.watch(state, op[1], self.NARROW_OUT, types, at)
             return
@@ -572,7 +579,7 @@ class Rules(ObjectRules):
             state.add(result, value)
 
     CALL, ATTR, STORE_ATTR, STORE_ITEM, ITEM, ITER, ENTER, AWAIT, UNPACK, NARROW_IN, NARROW_OUT, BIND, BINARY, SPREAD, \
-        DECORATOR_RESULT, ARGUMENT, STAR_ARGUMENT, MAP_ARGUMENT, TRANSFER, RECORD, DECLARED, CONTEXT = range(22)  # fmt: skip
+        DECORATOR_RESULT, ARGUMENT, STAR_ARGUMENT, MAP_ARGUMENT, TRANSFER, RECORD, DECLARED, CONTEXT, WHERE = range(23)  # fmt: skip
 
     def bind_rules(self) -> None:
         """Fills the table of rules, in the order of their numbers."""
@@ -580,5 +587,5 @@ class Rules(ObjectRules):
             self.on_call, self.attribute, self.on_store_attr, self.on_store_item, self.on_item, self.on_iter, self.on_enter,
             self.on_await, self.on_unpack, self.on_narrow_in, self.on_narrow_out, self.on_bind, self.on_binary, self.on_spread,
             self.on_decorator_result, self.on_argument, self.on_star_argument, self.on_map_argument, self.on_transfer,
-            self.on_record, self.on_declared, self.contextual,
+            self.on_record, self.on_declared, self.contextual, self.on_where,
         ]  # fmt: skip

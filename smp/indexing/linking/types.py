@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from smp.domain.source import NOTHING, Op
 from smp.indexing.linking.program import Program, Unit
-from smp.indexing.linking.values import CLASS, EXT, INST, XINST, ClassRef, Value, by_key
+from smp.indexing.linking.values import CLASS, EXT, INST, XINST, ClassRef, FuncRef, Value, by_key
 
 MAX_TYPE_DEPTH = 6
 """Nesting of type arguments that is followed."""
@@ -164,6 +164,23 @@ class Types:
             if (leaf_unit, leaf) != (unit.index, base):
                 found += self._of_leaf(self.program.units[leaf_unit], leaf, depth + 1)
         return found
+
+    def predicate(self, unit: Unit, at: int) -> tuple[Value, ...]:
+        """What a true result of calling a value says of the argument; nothing for functions that declare no such thing."""
+        found: list[Value] = []
+        for value in self.program.resolve(unit, at).labels:
+            if isinstance(value.ref, FuncRef) and value.ref.decl.predicate != NOTHING:
+                found += self.instances(self.program.units[value.ref.unit], value.ref.decl.predicate)
+        return tuple(sorted(dict.fromkeys(found), key=by_key))
+
+    def literals(self, unit: Unit, at: int, depth: int = 0) -> frozenset[str]:
+        """The texts that a type of literals allows; empty for any other type."""
+        op = unit.summary.ops[at] if at != NOTHING and depth < MAX_TYPE_DEPTH else (0,)
+        if op[0] == Op.CONST:
+            return frozenset({unit.summary.names[op[2]]}) if op[2] != NOTHING else frozenset()
+        if op[0] == Op.UNION:
+            return frozenset(text for part in op[1:] for text in self.literals(unit, part, depth + 1))
+        return frozenset()
 
     def says_self(self, unit: Unit, at: int) -> bool:
         """Whether a type is `Self`."""

@@ -264,7 +264,7 @@ class ExpressionWalk(TypeWalk):
 
     def is_narrowed(self, value: int) -> bool:
         """True for values that a condition made narrower."""
-        return value != NOTHING and self.b.ops[value][0] == Op.NARROW
+        return value != NOTHING and self.b.ops[value][0] in (Op.NARROW, Op.PREDICATE, Op.WHERE)
 
     def _ternary(self, node: tree_sitter.Node) -> int:
         condition = node.child_by_field_name("condition")

@@ -123,6 +123,7 @@ class FunctionWalk(CallWalk):
             cls=cls.index if cls is not None else NOTHING,
             flags=int(flags),
             params=params,
+            predicate=self._predicate(node),
             returns=tuple(value for value in dict.fromkeys(frame.returns) if value != NOTHING),
             yields=tuple(dict.fromkeys(frame.yields)),
             annotation=annotation,
@@ -211,6 +212,7 @@ class FunctionWalk(CallWalk):
         self.frame, self.scope = frame, frame.scope
         params = self.parameters(node, slot)
         annotation = self.return_annotation(node, is_async=False)
+        predicate = self._predicate(node)
         self.frame, self.scope = before
         self.b.functions[slot] = Function(
             name=self._function_name(node),
@@ -219,9 +221,18 @@ class FunctionWalk(CallWalk):
             cls=draft.index if draft is not None else NOTHING,
             flags=int(kind),
             params=params,
+            predicate=predicate,
             annotation=annotation,
         )
         return self.b.shared(Op.FUNC, slot)
+
+    def _predicate(self, node: tree_sitter.Node) -> int:
+        """The type in a return type `x is T` (the grammars put it under a node of its own)."""
+        declared = node.child_by_field_name("return_type")
+        inner = declared
+        while inner is not None and inner.type != "type_predicate":
+            inner = next((c for c in inner.named_children if c.type in ("type_predicate", "asserts")), None)
+        return self.type_of(inner.child_by_field_name("type")) if inner is not None else NOTHING
 
     def _accessor_flags(self, node: tree_sitter.Node) -> FunctionFlag:
         if has_token(node, "get"):

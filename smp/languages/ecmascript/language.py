@@ -31,6 +31,10 @@ class EcmaScriptResolver(Resolver):
         found = self._modules.resolve(importer, declaration.module, required=required)
         return _module(found, declaration.module)
 
+    def declaration_file(self, path: FilePath) -> FilePath | None:
+        found = self._modules.declaration_of(path)
+        return FilePath(found) if found else None
+
     def submodule(self, parent: Module, name: str) -> Module | None:
         """The module itself where it is asked for as a value and exports no such value.
 

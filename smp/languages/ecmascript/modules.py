@@ -42,11 +42,15 @@ class FileWalk(StatementWalk):
         self.exported: list[tuple[str, Binding | int]] = []
         self.exported_types: list[tuple[str, Binding | int]] = []
         self.stars: list[int] = []
+        self.imported: set[int] = set()
         self.is_esm = False
         self.is_commonjs = False
 
     def walk(self) -> None:
         """Reads the file and fills the builder."""
+        for statement in self.root.named_children:
+            if statement.type == "import_statement":
+                self._import(statement)  # imports come first, wherever they stand
         self.sequence(self.root.named_children)
         self.drain()
         self.b.exports = self._exports()
@@ -57,6 +61,9 @@ class FileWalk(StatementWalk):
     # Imports ---------------------------------------------------------------------------------------------------------
 
     def _import(self, node: tree_sitter.Node) -> bool:
+        if node.id in self.imported:
+            return False
+        self.imported.add(node.id)
         self.is_esm = True
         source = node.child_by_field_name("source")
         module = string_value(source) if source is not None else None
@@ -202,6 +209,7 @@ class FileWalk(StatementWalk):
             names=tuple((exported, self.b.phi(values)) for exported, values in names.items()),
             stars=tuple(self.stars),
             types=tuple(types.items()),
+            star_all=True,
         )
 
     # CommonJS and prototypes -----------------------------------------------------------------------------------------

@@ -75,6 +75,10 @@ class ModuleResolver:
             self._memo[key] = self._resolve(importer, specifier, required=required, typed=typed)
         return self._memo[key]
 
+    def declaration_of(self, path: str) -> str:
+        """The declaration file beside a JavaScript file; empty if there is none."""
+        return self._with_types(path).types
+
     def module_type(self, path: str) -> str:
         """`module` or `commonjs` by suffix or the nearest manifest; empty where neither says."""
         if path.endswith((".mjs", ".mts")):

@@ -13,7 +13,7 @@ from smp.languages.ecmascript.functions import FunctionWalk
 from smp.languages.ecmascript.jsdoc import doc_types
 from smp.languages.ecmascript.naming import statement_of
 from smp.languages.ecmascript.scopes import Binding
-from smp.languages.ecmascript.syntax import CLASSES, body_of, member_path, text_of, unwrap
+from smp.languages.ecmascript.syntax import CLASSES, body_of, member_path, string_value, text_of, unwrap
 
 _WRAPPERS = frozenset({"export_statement", "ambient_declaration", "labeled_statement", "expression_statement"})
 
@@ -320,6 +320,8 @@ class StatementWalk(FunctionWalk):
             self.frame.values = dict(start)
             if fallen is not None:
                 self.join([(dict(start), False), (fallen, False)])
+            elif value is not None and label is not None:
+                self.narrow_by_literal(value, label, positive=True)
             ended = False
             for child in case.children_by_field_name("body"):
                 if child.type != "comment":
@@ -413,6 +415,10 @@ class StatementWalk(FunctionWalk):
             path = member_path(right)
             type_op = self._path_value(path) if path is not None else NOTHING
             self._narrow_to(left, type_op, positive=positive)
+        elif operator.type in ("===", "==", "!==", "!="):
+            same = operator.type[0] == "="
+            self.narrow_by_literal(left, right, positive=positive == same)
+            self.narrow_by_literal(right, left, positive=positive == same)
 
     def _path_value(self, path: tuple[str, ...]) -> int:
         value = self.load(path[0])
@@ -421,26 +427,40 @@ class StatementWalk(FunctionWalk):
         return value
 
     def _narrow_to(self, target: tree_sitter.Node, type_op: int, *, positive: bool) -> None:
-        target = unwrap(target)
-        binding = self.scope.find(text_of(target)) if target.type == "identifier" else None
-        if binding is None or type_op == NOTHING or binding.scope.owner is not self.frame.scope:
-            return
-        value = self.load_binding(binding)
-        if value != NOTHING:
+        binding = self._narrowed(target)
+        value = self.load_binding(binding) if binding is not None and type_op != NOTHING else NOTHING
+        if binding is not None and value != NOTHING:
             self.frame.values[binding] = self.b.op(Op.NARROW, value, type_op, int(positive))
 
     def _narrow_by_predicate(self, call: tree_sitter.Node, *, positive: bool) -> None:
-        """`isCat(x)` where `isCat` of this file is declared to return `x is Cat`."""
+        """`isCat(x)`: what the function declares of its argument, wherever it is written."""
         callee, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
-        if callee is None or callee.type != "identifier" or arguments is None or not arguments.named_children:
+        path = member_path(callee) if callee is not None else None
+        if path is None or path[0] == "this" or arguments is None or not arguments.named_children:
             return
-        definition = self.outline.named(text_of(callee))
-        function = definition.function if definition is not None else None
-        declared = function.child_by_field_name("return_type") if function is not None else None
-        predicate = next((c for c in declared.named_children if c.type == "type_predicate"), None) if declared else None
-        type_node = predicate.child_by_field_name("type") if predicate is not None else None
-        if type_node is not None:
-            self._narrow_to(arguments.named_children[0], self.type_of(type_node), positive=positive)
+        binding = self._narrowed(arguments.named_children[0])
+        if binding is not None:
+            callee_op, value = self._path_value(path), self.load_binding(binding)
+            if callee_op != NOTHING and value != NOTHING:
+                self.frame.values[binding] = self.b.op(Op.PREDICATE, value, callee_op, int(positive))
+
+    def _narrowed(self, target: tree_sitter.Node) -> Binding | None:
+        """The variable of this run of code that an expression is."""
+        target = unwrap(target)
+        binding = self.scope.find(text_of(target)) if target.type == "identifier" else None
+        return binding if binding is not None and binding.scope.owner is self.frame.scope else None
+
+    def narrow_by_literal(self, subject: tree_sitter.Node, literal: tree_sitter.Node, *, positive: bool) -> None:
+        """`x.kind === "circle"`."""
+        subject, text = unwrap(subject), string_value(unwrap(literal))
+        if subject.type != "member_expression" or not text:
+            return
+        holder, name = subject.child_by_field_name("object"), subject.child_by_field_name("property")
+        binding = self._narrowed(holder) if holder is not None else None
+        value = self.load_binding(binding) if binding is not None else NOTHING
+        if binding is not None and name is not None and value != NOTHING:
+            operands = (value, self.b.name(text_of(name)), self.b.name(text), int(positive))
+            self.frame.values[binding] = self.b.op(Op.WHERE, *operands)
 
 
 STATEMENT_HANDLERS: dict[str, Callable[[Any, tree_sitter.Node], bool]] = {

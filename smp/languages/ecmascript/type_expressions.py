@@ -12,10 +12,11 @@ import tree_sitter
 
 from smp.domain.source import NOTHING, FunctionFlag, Op
 from smp.languages.ecmascript.scopes import Binding
-from smp.languages.ecmascript.syntax import key_name, member_path, text_of
+from smp.languages.ecmascript.syntax import key_name, member_path, string_value, text_of
 from smp.languages.ecmascript.walk import ClassDraft, WalkState
 
 _PREDEFINED = {"string": "String", "number": "Number", "boolean": "Boolean", "bigint": "BigInt", "symbol": "Symbol"}
+MAX_LITERAL = 100
 CALL_MEMBER = "(call)"
 """Name under which a function type keeps its signature; no property can be called so by an identifier."""
 _SEEN_THROUGH = frozenset(
@@ -129,8 +130,9 @@ class TypeWalk(WalkState):
         inner = next(iter(node.named_children), None)
         if inner is None:
             return NOTHING
-        if inner.type == "string":
-            return self.builtin_type("String")
+        text = string_value(inner)
+        if text is not None and len(text) <= MAX_LITERAL:  # the text tells members of a union apart
+            return self.b.op(Op.UNION, self.b.const("String", text), self.builtin_type("String"))
         return self.builtin_type("Number") if inner.type == "number" else NOTHING
 
     def _string(self, node: tree_sitter.Node) -> int:

@@ -23,14 +23,25 @@ class Panel {
 }
 
 export function Table() {
+  const row = <Row onPick={pick} />;
+  // -> main.tsx#Row [lexical]
+  // => main.tsx#pick
+  const button = <ui.Button label="x">{cell()}</ui.Button>;
+  // -> ui.tsx#Button [import]
+  // -> main.tsx#cell
+  const kept = <Memoised />;
+  // -> main.tsx#Memoised
+  const made = <Panel />;
+  // -> main.tsx#Panel
+  const plain = <div onClick={pick}>{row}</div>;
+  // -/> main.tsx#div
+  // => main.tsx#pick
   return (
-    <div>
-      <Row onPick={pick} />
-      {/* the tag above is a call */}
-      <ui.Button label="x">{cell()}</ui.Button>
-      <Memoised />
-      <Panel />
-    </div>
+    <>
+      {button}
+      {kept}
+      {made}
+      {plain}
+    </>
   );
 }
-// Table -> main.tsx#Row [lexical]

@@ -1,0 +1,2 @@
+import type { Square } from "./shapes";
+export function load(): Square;
