@@ -22,6 +22,9 @@ def start(settings: Settings) -> None:
     """Start the server, unless one answers at the configured address already.
 
     It goes on after this command; its runs survive restarts. [temporal] address and ui_url choose the ports.
+
+    \b
+    Example: smp temporal start --repo ~/src/myproject
     """
     server, started = devserver.start(settings, say)
     whose = "started" if started else "already running"
