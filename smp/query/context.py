@@ -1,7 +1,7 @@
 """The editing context of a file: what it holds, who depends on it, how risky a change is.
 
-Reads a bounded number of times whatever the file's degree; the one look-up that grows with the repository is the count
-of files in the API layer.
+Reads a bounded number of times whatever the file's degree; what grows with the repository is the look at its packages,
+to count the files of the API layer.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from smp.ports.graph_store import GraphStore
 from smp.ports.telemetry_store import TelemetryStore
 from smp.query.adjacency import CALLABLE_KINDS, FILE_KINDS, callers_by_target, importers_of, nodes_by_id, shown_name
 from smp.query.heat import heat_score
-from smp.query.roles import in_api_layer, is_endpoint, risk_level, role_of
+from smp.query.roles import in_api_layer, is_api_package, is_endpoint, risk_level, role_of
 
 SIMILAR_FILES = 5
 _CLASS_KINDS = (NodeKind.CLASS, NodeKind.INTERFACE)
@@ -140,7 +140,7 @@ def _summary(graph: GraphStore, telemetry: TelemetryStore, seen: _File, *, hot: 
         role=role_of(seen.node, seen.defined, importers=len(importers), imports=len(seen.imports)),
         blast_radius=len(importers),
         api_layer_callers=sum(map(in_api_layer, importers)),
-        api_layer_total=sum(in_api_layer(node.qualname) for node in graph.scan(Scope(), (NodeKind.FILE,))),
+        api_layer_total=_api_layer_files(graph),
         avg_complexity=average,
         max_complexity=max(complexities, default=0),
         exported_symbols=sum(node.exported for node in seen.defined),
@@ -150,6 +150,13 @@ def _summary(graph: GraphStore, telemetry: TelemetryStore, seen: _File, *, hot: 
         heat_score=heat,
         risk_level=risk_level(importers=len(importers), avg_complexity=average),
     )
+
+
+def _api_layer_files(graph: GraphStore) -> int:
+    """Files of the API layer, by the packages that make it up: there are far fewer packages than files."""
+    layer = [node.qualname for node in graph.scan(Scope(), (NodeKind.PACKAGE,)) if is_api_package(node.qualname)]
+    topmost = [path for path in layer if not any(path.startswith(other + "/") for other in layer)]
+    return sum(1 for path in topmost for _ in graph.scan(Scope(kind="package", prefix=path), (NodeKind.FILE,)))
 
 
 def _imports(seen: _File) -> tuple[ImportOf, ...]:

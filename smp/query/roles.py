@@ -35,6 +35,11 @@ def in_api_layer(path: str) -> bool:
     return not API_FOLDERS.isdisjoint(_folders(path))
 
 
+def is_api_package(path: str) -> bool:
+    """Whether a folder is one of that layer, or lies in one."""
+    return not API_FOLDERS.isdisjoint(part.lower() for part in PurePosixPath(path).parts)
+
+
 def role_of(file: Node, defined: Iterable[Node], *, importers: int, imports: int) -> str:
     """The role of a file; the first rule that matches.
 

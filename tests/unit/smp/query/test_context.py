@@ -19,6 +19,9 @@ GraphOf = Callable[[str], MemoryStore]
 HOT = HotRule(since="2026-01-01T00:00:00Z", min_changes=2, min_callers=2)
 
 SHOP = """
+package src
+package src/api
+package src/api/v1
 file src/auth.py lines=40
 function src/auth.py#check complexity=9 exported params=email:str,password:str returns=Token
 function src/auth.py#check.inner complexity=2
@@ -30,6 +33,7 @@ function src/db.py#find returns=Row exported
 file src/api/routes.py
 function src/api/routes.py#login decorators=@app.post("/login")
 file src/api/other.py
+file src/api/v1/users.py
 file src/admin.py
 file tests/test_auth.py role=test
 test tests/test_auth.py#test_check
@@ -74,7 +78,7 @@ def test_files_that_depend_further_away_are_reached_by_depth(store: MemoryStore)
 
 def test_the_api_layer_is_counted(store: MemoryStore) -> None:
     summary = context(store, "src/auth.py").summary
-    assert (summary.api_layer_callers, summary.api_layer_total) == (1, 2)
+    assert (summary.api_layer_callers, summary.api_layer_total) == (1, 3)
 
 
 def test_complexity_counts_every_function(store: MemoryStore) -> None:
