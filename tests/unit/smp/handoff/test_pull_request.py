@@ -204,6 +204,20 @@ def test_without_a_verdict_on_the_present_content_nothing_leaves(desk: Desk) -> 
     assert git(desk.remote, "for-each-ref", "refs/heads/smp") == ""
 
 
+def test_a_target_may_be_vouched_for_by_any_of_its_test_files_unless_one_is_red(desk: Desk) -> None:
+    desk.edit()
+    desk.vouch()
+    desk.vouch(
+        id=VerifyId("ver_2"), test_file=FilePath("tests/weak.py"), status="failed", failure_code="SURVIVING_MUTANT"
+    )
+    assert desk.service.pull_request(desk.session, desk.box, REQUEST).status == "open"
+    with pytest.raises(VerificationRequired):
+        desk.service.pull_request(desk.session, desk.box, replace(REQUEST, verify_id=VerifyId("ver_2")))
+    desk.vouch(id=VerifyId("ver_3"), test_file=FilePath("tests/red.py"), status="failed", failure_code="TESTS_FAILING")
+    with pytest.raises(VerificationRequired, match="failed"):
+        desk.service.pull_request(desk.session, desk.box, REQUEST)
+
+
 def test_one_failed_verdict_holds_the_others_back(desk: Desk) -> None:
     desk.edit()
     desk.vouch()
