@@ -224,7 +224,9 @@ class ExpressionWalk(TypeWalk):
         declared = self.type_of(type_node)
         if node.type == "satisfies_expression":
             return value
-        return self.instance(declared) if declared != NOTHING else value
+        if declared == NOTHING or value == NOTHING:
+            return self.instance(declared) if declared != NOTHING else value
+        return self.b.op(Op.DECLARED, value, declared)
 
     def _binary(self, node: tree_sitter.Node) -> int:
         """Operators; left-associative chains without recursion (generated files add up thousands of terms)."""
