@@ -5,16 +5,16 @@ from __future__ import annotations
 from temporalio.client import Client
 
 from smp.adapters.analytics_igraph import IgraphAnalytics
-from smp.adapters.artifacts_sqlite import SqliteArtifactStore
 from smp.adapters.clock_system import SystemClock
 from smp.adapters.embedder_minilm import MiniLmEmbedder
 from smp.adapters.forge_git import GitForge
 from smp.adapters.graph_sqlite import SqliteGraphStore
 from smp.adapters.mutator_native import NativeMutator
-from smp.adapters.notifications_sqlite import SqliteNotifier
 from smp.adapters.runs_temporal import TemporalRunEngine, connect
 from smp.adapters.sandbox_bubblewrap.driver import BubblewrapDriver
-from smp.adapters.sessions_sqlite import SqliteSessionStore
+from smp.adapters.sessions_sqlite.artifacts import SqliteArtifactStore
+from smp.adapters.sessions_sqlite.notifications import SqliteNotifier
+from smp.adapters.sessions_sqlite.sessions import SqliteSessionStore
 from smp.adapters.sources_git import GitSourceTree
 from smp.adapters.vectors_embedded import EmbeddedVectorIndex
 from smp.handoff.pull_request import HandoffService

@@ -19,10 +19,10 @@ from typing import cast
 import msgspec
 from msgspec.structs import replace
 
-from smp.adapters.artifacts_sqlite import SqliteArtifactStore
 from smp.adapters.memory import MemoryStore
-from smp.adapters.notifications_sqlite import SqliteNotifier
-from smp.adapters.sessions_sqlite import SqliteSessionStore
+from smp.adapters.sessions_sqlite.artifacts import SqliteArtifactStore
+from smp.adapters.sessions_sqlite.notifications import SqliteNotifier
+from smp.adapters.sessions_sqlite.sessions import SqliteSessionStore
 from smp.adapters.sources_git import GitSourceTree
 from smp.domain.errors import SandboxNotFound
 from smp.domain.graph import (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from smp.adapters.artifacts_sqlite import SqliteArtifactStore
+from smp.adapters.sessions_sqlite.artifacts import SqliteArtifactStore
 from smp.domain.ids import ContentHash, SessionId
 from smp.ports.artifact_store import ArtifactStore
 from smp.settings import Settings

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from smp.adapters import notifications_sqlite
-from smp.adapters.notifications_sqlite import SqliteNotifier
+from smp.adapters.sessions_sqlite.notifications import SqliteNotifier
 from smp.domain.ids import FilePath
 from smp.domain.notifications import ConflictDetected
 from smp.ports.notifier import Notifier

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from smp.adapters.sessions_sqlite import SqliteSessionStore
+from smp.adapters.sessions_sqlite.sessions import SqliteSessionStore
 from smp.domain.errors import Fenced, LockConflict, SessionNotFound, Unavailable
 from smp.domain.ids import AgentId, AuditId, CheckpointId, ContentHash, FilePath, SessionId
 from smp.domain.sessions import (
@@ -255,7 +255,7 @@ def test_of_many_writers_of_one_version_exactly_one_wins(store: SessionStore) ->
 def test_what_was_written_survives_the_writer_being_killed(store: SessionStore, tmp_path: Path) -> None:
     session = store.insert(a_session(), an_event())
     code = (
-        "import os, sys; from pathlib import Path; from smp.adapters.sessions_sqlite import SqliteSessionStore;"
+        "import os, sys; from pathlib import Path; from smp.adapters.sessions_sqlite.sessions import SqliteSessionStore;"
         "from smp.settings import Settings; from smp.domain.sessions import AuditEvent; from datetime import *;"
         "root = Path(sys.argv[1]); s = SqliteSessionStore(Settings(repo=root, data_dir=root/'data', cache_dir=root));"
         "s.append('ses_one', AuditEvent(seq=0, at=datetime.now(UTC), method='smp/context')); os.kill(os.getpid(), 9)"

@@ -10,7 +10,7 @@ from activities.changes import ProposedFile, as_change, as_written, loaded, stor
 from activities.contract import ChangeSet
 from activities.integrity import changed_lines, verdict_words
 from activities.sandboxes import execution_words
-from smp.adapters.artifacts_sqlite import SqliteArtifactStore
+from smp.adapters.sessions_sqlite.artifacts import SqliteArtifactStore
 from smp.domain.errors import NotFound
 from smp.domain.ids import ContentHash, FilePath, NodeId, SandboxId, SessionId, VerifyId
 from smp.domain.mutants import IntegrityReport, Mutant, MutantOutcome, MutantStatus

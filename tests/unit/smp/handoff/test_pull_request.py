@@ -12,11 +12,11 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from smp.adapters.artifacts_sqlite import SqliteArtifactStore
 from smp.adapters.clock_system import SystemClock
 from smp.adapters.forge_git import GitForge
 from smp.adapters.memory import MemoryStore
-from smp.adapters.sessions_sqlite import SqliteSessionStore
+from smp.adapters.sessions_sqlite.artifacts import SqliteArtifactStore
+from smp.adapters.sessions_sqlite.sessions import SqliteSessionStore
 from smp.domain.errors import ForgeFailed, Invalid, SandboxNotFound, ScopeViolation, VerificationRequired
 from smp.domain.graph import Edge, EdgeKind
 from smp.domain.ids import FilePath, NodeId, SandboxId, SessionId, VerifyId

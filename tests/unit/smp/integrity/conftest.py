@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from smp.adapters.artifacts_sqlite import SqliteArtifactStore
 from smp.adapters.memory import MemoryStore
 from smp.adapters.mutator_native import NativeMutator
+from smp.adapters.sessions_sqlite.artifacts import SqliteArtifactStore
 from smp.domain.ids import FilePath, SandboxId
 from smp.domain.mutants import IntegrityReport
 from smp.domain.sandboxes import ChangedFile, Sandbox, SandboxSpec

@@ -9,10 +9,10 @@ from typing import Any, cast
 
 import pytest
 
-from smp.adapters.artifacts_sqlite import SqliteArtifactStore
 from smp.adapters.graph_sqlite import SqliteGraphStore
-from smp.adapters.notifications_sqlite import SqliteNotifier
-from smp.adapters.sessions_sqlite import SqliteSessionStore
+from smp.adapters.sessions_sqlite.artifacts import SqliteArtifactStore
+from smp.adapters.sessions_sqlite.notifications import SqliteNotifier
+from smp.adapters.sessions_sqlite.sessions import SqliteSessionStore
 from smp.adapters.sources_git import GitSourceTree
 from smp.domain.ids import AgentId, FilePath
 from smp.domain.session_steps import DryrunReport, DryrunVerdict, OpenSession

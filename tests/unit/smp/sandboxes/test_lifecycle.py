@@ -10,9 +10,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from smp.adapters.artifacts_sqlite import SqliteArtifactStore
 from smp.adapters.memory import MemoryStore
-from smp.adapters.notifications_sqlite import SqliteNotifier
+from smp.adapters.sessions_sqlite.artifacts import SqliteArtifactStore
+from smp.adapters.sessions_sqlite.notifications import SqliteNotifier
 from smp.adapters.sources_git import GitSourceTree
 from smp.domain.errors import Invalid, SandboxFailed, SandboxNotFound
 from smp.domain.graph import EdgeKind, GraphDelta, GraphPart, Node, NodeKind, Owner

@@ -12,7 +12,7 @@ from datetime import datetime
 
 import msgspec
 
-from smp.adapters.sqlite_file import FILE_NAME, SqliteFile
+from smp.adapters.sessions_sqlite.file import FILE_NAME, SqliteFile
 from smp.domain.errors import Fenced, LockConflict, SessionNotFound
 from smp.domain.ids import AuditId, CheckpointId, ContentHash, FilePath, SessionId
 from smp.domain.sessions import AuditEvent, Checkpoint, Lock, Session, SessionStatus

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import hashlib
 
-from smp.adapters.sqlite_file import FILE_NAME, SqliteFile
+from smp.adapters.sessions_sqlite.file import FILE_NAME, SqliteFile
 from smp.domain.ids import ContentHash, SessionId
 from smp.ports.artifact_store import ArtifactStore
 from smp.settings import Settings

@@ -6,7 +6,7 @@ import sys
 
 import msgspec
 
-from smp.adapters.sqlite_file import FILE_NAME, SqliteFile
+from smp.adapters.sessions_sqlite.file import FILE_NAME, SqliteFile
 from smp.domain.errors import Unavailable
 from smp.domain.notifications import Notification
 from smp.ports.notifier import Notice, Notifier
