@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 from msgspec import Struct
 
-from smp.domain.graph import Edge, EdgeKind
+from smp.domain.graph import Edge, EdgeKind, Resolution
 from smp.domain.ids import FilePath
 from smp.domain.source import FileAnalysis, FileSummary
 from smp.indexing.linking.candidates import Candidates
@@ -145,12 +145,24 @@ def link_program(
         emission = Emission(program, flow, candidates, unit, flow.states[unit.index])
         emission.run()
         edges = emission.edges()
-        for edge in edges:
-            if edge.kind is EdgeKind.CALLS_STATIC and edge.target is not None:
-                calls.setdefault(edge.source, []).extend((edge.target, line) for line in edge.lines)
+        for source, target, line in _written_calls(edges):
+            calls.setdefault(source, []).append((target, line))
         gathered[unit.path] = edges + import_edges(program, unit) + hierarchy_edges(program, unit)
     tests = TestEdges(program, flow, calls, frozenset(test_files))
     return {unit.path: tuple(sorted(gathered[unit.path] + tests.of(unit), key=_order)) for unit in program.units}
+
+
+def _written_calls(edges: list[Edge]) -> list[tuple[str, str, int]]:
+    """(source, target, line) of calls, without the wrapper that runs where a decorated name is called: a test is about the
+    name that it writes."""
+    decorated = {(e.source, line) for e in edges if e.resolution is Resolution.DECORATED for line in e.lines}
+    return [
+        (edge.source, edge.target, line)
+        for edge in edges
+        if edge.kind is EdgeKind.CALLS_STATIC and edge.target is not None
+        for line in edge.lines
+        if edge.resolution is not Resolution.FLOW or (edge.source, line) not in decorated
+    ]
 
 
 def _order(edge: Edge) -> tuple[str, str, str, str, str]:

@@ -174,6 +174,16 @@ def test_tests_reach_what_they_call_and_what_their_fixtures_and_setups_call() ->
     assert ("tests/test_app.py#test_engine", "app/core.py#run") not in found
 
 
+def test_a_test_is_about_the_decorated_name_that_it_calls_not_about_the_wrapper() -> None:
+    texts = {
+        "deco.py": "def traced(f):\n    def wrapper(*a):\n        return f(*a)\n    return wrapper\n",
+        "app.py": "from deco import traced\n@traced\ndef pay():\n    return 1\n",
+        "test_app.py": "from app import pay\ndef test_pay():\n    assert pay() == 1\n",
+    }
+    assert ("test_app.py#test_pay", "deco.py#traced.wrapper") in edges(texts, EdgeKind.CALLS_STATIC)
+    assert edges(texts, EdgeKind.TESTS) == {("test_app.py#test_pay", "app.py#pay")}
+
+
 def test_imports_go_to_the_module_that_the_statement_names() -> None:
     found = edges(PROJECT, EdgeKind.IMPORTS)
     assert ("app/core.py", "app/plugins.py") in found
