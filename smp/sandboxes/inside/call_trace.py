@@ -74,16 +74,17 @@ def _start_monitoring():
 
 
 def _make_on_start(disable):
-    inside = _inside
+    counts, thread, get_frame = _counts, get_ident, _get_frame
 
     def on_start(code, offset):
-        name = code.co_filename
-        path = inside.get(name)
-        if path is None:
-            path = _place(name)
-        if not path or not code.co_flags & _CO_OPTIMIZED:
-            return disable
-        _count(code, _get_frame(1).f_back)
+        frame = get_frame(1).f_back
+        try:
+            # Only pairs of held code objects are keys, so an id found here is no other object's.
+            counts[thread()][id(frame.f_code), id(code)] += 1
+        except (KeyError, AttributeError):
+            if not _counts_as_callee(code):
+                return disable
+            _count(code, frame)
         return None
 
     return on_start
@@ -93,16 +94,26 @@ def _on_profile(frame, event, argument):
     if event != "call":
         return
     code = frame.f_code
+    if code.co_flags & _CO_GENERATORS and not _begins(frame, code):
+        return
+    caller = frame.f_back
+    try:
+        _counts[get_ident()][id(caller.f_code), id(code)] += 1
+    except (KeyError, AttributeError):
+        if _counts_as_callee(code):
+            _count(code, caller)
+
+
+def _counts_as_callee(code):
     path = _inside.get(code.co_filename)
     if path is None:
         path = _place(code.co_filename)
-    if path and code.co_flags & _CO_OPTIMIZED and _begins(frame, code):
-        _count(code, frame.f_back)
+    return path and code.co_flags & _CO_OPTIMIZED
 
 
 def _begins(frame, code):
     """False for the later steps of a generator, which this interpreter reports as calls too."""
-    if not code.co_flags & _CO_GENERATORS or frame.f_lasti < 0:
+    if frame.f_lasti < 0:
         return True
     if sys.version_info < (3, 11):  # noqa: UP036 - the box's Python, not ours
         return False

@@ -1,4 +1,7 @@
-"""Work in a forked child, its value back as JSON, bounded in processor and wall time.
+"""Work in a forked child, its value back as JSON, bounded in processor time, wall time and memory.
+
+Every child has a folder of its own for temporary files, which goes with it: what one mutant leaves there is neither seen
+by the next nor adds up to a full disk.
 
 Runs inside a box, standard library only, beside `mutation_runner.py`.
 """
@@ -10,27 +13,31 @@ import json
 import os
 import resource
 import select
+import shutil
 import signal
+import tempfile
 import time
 
 TIMED_OUT = {"timeout": True}
 
 
-def in_fork(work, *, wall: float | None = None, cpu: int | None = None) -> dict | None:
+def in_fork(work, *, wall: float | None = None, cpu: int | None = None, memory_mb: int | None = None) -> dict | None:
     """The value of `work()` computed in a child; everything the child started is dead afterwards.
 
     Args:
-        wall: Seconds on the clock. cpu: whole seconds of processor time; both unbounded when None.
+        wall: Seconds on the clock. cpu: whole seconds of processor time. memory_mb: private memory on top of what the
+            parent has; beyond it allocations fail. Each unbounded when None.
 
     Returns:
         None when the child died, `TIMED_OUT` when a limit ended it.
     """
     reader, writer = os.pipe()
+    folder = tempfile.mkdtemp(prefix="smp-")
     child = os.fork()
     if child == 0:
         code = 1
         try:
-            enter_child(reader, cpu)
+            enter_child(reader, folder, cpu, memory_mb)
             payload = json.dumps(work()).encode() + b"\n"
             with open(writer, "wb", closefd=False) as pipe:
                 pipe.write(payload)
@@ -44,17 +51,25 @@ def in_fork(work, *, wall: float | None = None, cpu: int | None = None) -> dict 
         os.close(reader)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child, signal.SIGKILL)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
-def enter_child(reader: int, cpu: int | None) -> None:
+def enter_child(reader: int, folder: str, cpu: int | None, memory_mb: int | None) -> None:
     os.close(reader)
     os.setpgid(0, 0)
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
+    os.environ["TMPDIR"] = folder
+    tempfile.tempdir = None
     if cpu is not None:
         resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 5))
         signal.signal(signal.SIGXCPU, signal.SIG_DFL)
+    if memory_mb is not None:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            present = int(file.read().split()[5]) * resource.getpagesize()
+        limit = present + memory_mb * 1024 * 1024
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
 def await_child(child: int, reader: int, wall: float | None, cpu: int | None) -> dict | None:

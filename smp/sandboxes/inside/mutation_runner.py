@@ -60,7 +60,7 @@ def main() -> int:
 
 
 class Run:
-    """One job: `target`, `tests` (paths), `mutants` [[index, line, start, end, text]], `sha256`, `budget_seconds`.
+    """One job: `target`, `tests` (paths), `mutants` [[index, line, start, end, text]], `sha256`, `budget_seconds`, `memory_mb`.
 
     A verdict is [index, status, test]; the result carries those made within the budget and says what is `left`.
     """
@@ -117,7 +117,11 @@ class Run:
             status, _ = run_pytest(self.arguments, session)
             return {"killer": tests[0] if status and session.killer is None else session.killer}
 
-        return in_fork(work, wall=wall_limit(seconds), cpu=cpu_limit(seconds))
+        return self.bounded(work, seconds)
+
+    def bounded(self, work, seconds: float) -> dict | None:
+        """Run in a child with the limits of something that takes this long when clean."""
+        return in_fork(work, wall=wall_limit(seconds), cpu=cpu_limit(seconds), memory_mb=self.job["memory_mb"])
 
     def mutated(self, index: int) -> bytes:
         _, _, start, end, text = self.mutants[index]
@@ -239,7 +243,7 @@ class WarmSession(TestSession):
             return {"killer": self.first_failure(tests)}
 
         seconds = sum(clean["seconds"][test] for test in tests)
-        return verdict(index, in_fork(work, wall=wall_limit(seconds), cpu=cpu_limit(seconds)))
+        return verdict(index, self.job.bounded(work, seconds))
 
     def first_failure(self, tests: list[int]) -> str | None:
         return next((self.items[test].nodeid for test in tests if self.run(self.items[test])), None)
@@ -249,9 +253,7 @@ class WarmSession(TestSession):
         key = tuple(tests)
         if key not in self.controls:
             seconds = sum(clean["seconds"][test] for test in tests)
-            control = in_fork(
-                lambda: {"killer": self.first_failure(tests)}, wall=wall_limit(seconds), cpu=cpu_limit(seconds)
-            )
+            control = self.job.bounded(lambda: {"killer": self.first_failure(tests)}, seconds)
             self.controls[key] = control == {"killer": None}
         return tests if self.controls[key] else list(range(len(self.items)))
 
