@@ -65,7 +65,7 @@ class BoxStep(Step, frozen=True, kw_only=True):
 
 
 class FilesStep(BoxStep, frozen=True, kw_only=True):
-    """`files`: all that the run's proposals have touched, sorted."""
+    """`files`: all that the run has written, sorted."""
 
     files: tuple[FilePath, ...]
 
@@ -128,7 +128,7 @@ class ExecuteStep(BoxStep, frozen=True, kw_only=True):
 
 
 class TargetsStep(BoxStep, frozen=True, kw_only=True):
-    """`files`: all that the run has touched. `declared`: pairs of the request, which win over what the graph says."""
+    """`files`: all that the run has written. `declared`: pairs of the request, which win over what the graph says."""
 
     files: tuple[FilePath, ...] = ()
     declared: tuple[tuple[FilePath, FilePath], ...] = ()

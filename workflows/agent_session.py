@@ -70,7 +70,7 @@ class AgentSessionWorkflow:
         self._last_verdict = ""
         self._box_queue = request.task_queue
         self._change: contract.ChangeSet | None = None
-        self._touched: set[FilePath] = set()
+        self._written: set[FilePath] = set()
         self._opened: contract.Opened | None = None
         self._open_begun = False
         self._handoff_begun = False
@@ -106,7 +106,7 @@ class AgentSessionWorkflow:
             sandbox_id=self._request.sandbox_id,
             steps=tuple(self._steps),
             deadline=self._deadline.isoformat(timespec="seconds"),
-            files=tuple(sorted(self._touched)),
+            files=tuple(sorted(self._written)),
         )
 
     @workflow.run
@@ -243,7 +243,6 @@ class AgentSessionWorkflow:
             )
         if proposal.change is not None:
             self._change = proposal.change
-            self._touched.update(proposal.change.files)
         if proposal.detail:
             self._word(proposal.detail)
         return proposal.verdict
@@ -277,6 +276,8 @@ class AgentSessionWorkflow:
             summary=_listed(self._changed().files),
             queue=self._box_queue,
         )
+        # Only now: a file whose proposal was sent back by the guard has nothing that could be verified or pushed.
+        self._written.update(self._changed().files)
         return Verdict.DONE
 
     async def _execute(self) -> Verdict:
@@ -297,7 +298,7 @@ class AgentSessionWorkflow:
         targets = await self._call(
             contract.VERIFY_TARGETS,
             lambda key: contract.TargetsStep(
-                **self._box(key), files=tuple(sorted(self._touched)), declared=self._request.verify
+                **self._box(key), files=tuple(sorted(self._written)), declared=self._request.verify
             ),
             contract.Targets,
             options.box(patience),
@@ -328,7 +329,7 @@ class AgentSessionWorkflow:
     async def _update(self) -> Verdict:
         await self._call(
             contract.SESSION_UPDATE,
-            lambda key: contract.FilesStep(**self._box(key), files=tuple(sorted(self._touched))),
+            lambda key: contract.FilesStep(**self._box(key), files=tuple(sorted(self._written))),
             contract.Done,
             options.update(self._request.patience),
             summary="graph of the change",
@@ -467,7 +468,7 @@ class AgentSessionWorkflow:
             verify_id=self._verify_id,
             audit_id=self._opened.audit_id if self._opened else None,
             attempts=self._position.attempts,
-            files=tuple(sorted(self._touched)),
+            files=tuple(sorted(self._written)),
             detail=self._detail,
             steps=tuple(self._steps),
             notes=self._notes,

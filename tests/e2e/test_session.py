@@ -246,6 +246,41 @@ def test_tests_that_come_with_a_change_answer_the_guards_alarm(shop: Shop) -> No
     _settled(shop, services, outcome)
 
 
+def test_a_file_that_the_guard_sent_back_and_the_agent_gave_up_stays_out(shop: Shop) -> None:
+    path = FilePath("shop/grades.py")
+    grades = "def grade(points: int) -> str:\n" + "".join(
+        f"    if points == {n}:\n        return '{n}'\n" for n in range(9)
+    )
+    (shop.repo / path).write_text(grades + "    return 'many'\n")
+    shop.git("add", ".")
+    shop.git("-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "--quiet", "--message", "grades")
+    services = build_platform(shop.settings)
+    services.indexer.refresh()
+    agent = _edits({path: grades + "    return 'lots'\n"}, {PRICES: FIXED, TEST_FILE: TESTS})
+    with shop.worker():
+        request = replace(_request(services, agent), scope=(path, PRICES, TEST_FILE))
+        outcome = services.runs.result(services.runs.start_session(request), timeout_ms=240_000)
+    assert (outcome.status, outcome.attempts) == ("completed", {"red_alert": 1}), outcome.detail
+    assert outcome.files == (PRICES, TEST_FILE)
+    _settled(shop, services, outcome)
+
+
+def test_a_worker_told_to_stop_gives_its_command_back(shop: Shop, until: Until) -> None:
+    services = build_platform(shop.settings)
+    services.indexer.refresh()
+    request = _request(services, _edits({PRICES: FIXED, TEST_FILE: TESTS}), test_command=SLOW_COMMAND)
+    with shop.worker() as first:
+        run = services.runs.start_session(request)
+        until(lambda: _sleeps(shop))
+        first.terminate()
+        assert first.wait(60) == 0
+        assert not _sleeps(shop)
+    with shop.worker():
+        outcome = services.runs.result(run, timeout_ms=240_000)
+    assert outcome.status == "completed", outcome.detail
+    _settled(shop, services, outcome)
+
+
 def _sleeps(shop: Shop) -> bool:
     """Whether a command of one of the repository's boxes runs: its `sleep` has the box's folder in its mounts."""
     for mounts in Path("/proc").glob("[0-9]*/mountinfo"):
