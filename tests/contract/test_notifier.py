@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from smp.adapters import notifications_sqlite
+from smp.adapters.sessions_sqlite import notifications
 from smp.adapters.sessions_sqlite.notifications import SqliteNotifier
 from smp.domain.ids import FilePath
 from smp.domain.notifications import ConflictDetected
@@ -59,7 +59,7 @@ def test_concurrent_publishers_lose_nothing(notifier: Notifier) -> None:
 
 def test_old_notices_are_dropped_and_cursors_go_on_rising(notifier: Notifier, monkeypatch: pytest.MonkeyPatch) -> None:
     # The bound is a module constant on purpose (no option); thousands of rows would prove no more than three do.
-    monkeypatch.setattr(notifications_sqlite, "KEPT", 3)
+    monkeypatch.setattr(notifications, "KEPT", 3)
     for number in range(5):
         notifier.publish(a_notice(number))
     kept = notifier.after(0)
