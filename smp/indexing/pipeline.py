@@ -34,6 +34,7 @@ from smp.indexing.changes import NodeChanges, compare_nodes, notification_of, te
 from smp.indexing.churn import churn_of
 from smp.indexing.enrich import enrich_nodes
 from smp.indexing.follow import Followers
+from smp.indexing.link import LINK_FORMAT
 from smp.indexing.link import link as link_files
 from smp.indexing.merkle import build_tree
 from smp.indexing.overlay import OverlayGraphStore
@@ -81,6 +82,8 @@ Progress = Callable[[str, int, int], None]
 ATTEMPTS = 4
 """Times that a change is worked out anew because another process was faster."""
 READ_CHUNK = 64
+FORMAT = ANALYSIS_FORMAT * 1_000 + LINK_FORMAT
+"""An index made by another version of analysis or linking is made anew."""
 CHANGE_TYPES = ("created", "modified", "deleted")
 
 
@@ -182,9 +185,7 @@ class Indexer:
             listing = self._sources.list()
             target = self._target(listing)
             record = load_record(self._cache)
-            fresh = (
-                record is not None and record.format == ANALYSIS_FORMAT and record.commit_sha == self._sources.head()
-            )
+            fresh = record is not None and record.format == FORMAT and record.commit_sha == self._sources.head()
             if fresh and not target.overtaken and target.files == self._cache.file_hashes():
                 return
             with _collector_paused():
@@ -334,11 +335,11 @@ class Indexer:
     ) -> tuple[DeltaCounts, NodeChanges, Staged | None]:
         record = load_record(self._cache)
         target = self._target(listing)
-        indexed = self._cache.file_hashes() if record and record.format == ANALYSIS_FORMAT else {}
+        indexed = self._cache.file_hashes() if record and record.format == FORMAT else {}
         changed = [path for path, digest in target.files.items() if indexed.get(path) != digest]
         gone = [path for path in self._cache.file_hashes() if path not in target.files]
         overtaken: dict[FilePath, Pushed | None] = dict.fromkeys(target.overtaken)
-        if record and record.format == ANALYSIS_FORMAT and not changed and not gone:
+        if record and record.format == FORMAT and not changed and not gone:
             self._touch(record, overtaken)
             return DeltaCounts(), NodeChanges(), None
         analysed, configs = self._analyse_files(self._contents(changed, target), len(changed), progress)
@@ -384,7 +385,7 @@ class Indexer:
     def _stage_contents(self, contents: dict[FilePath, bytes | None]) -> Staged:
         """Stage new contents; those that are indexed already are left out."""
         record = load_record(self._cache)
-        if record is None or record.format != ANALYSIS_FORMAT:
+        if record is None or record.format != FORMAT:
             self._refresh_once(self._sources.list(), None)
             record = load_record(self._cache)
         memory = self._remembered(record)
@@ -434,7 +435,7 @@ class Indexer:
             save_record(
                 self._cache,
                 IndexRecord(
-                    format=ANALYSIS_FORMAT,
+                    format=FORMAT,
                     generation=present + 1,
                     commit_sha=self._sources.head(),
                     root_hash=build_tree(staged.memory.files).hash,
@@ -473,7 +474,7 @@ class Indexer:
     def _remembered(self, record: IndexRecord | None) -> Memory:
         generation = record.generation if record else 0
         if self._memory is None or self._memory.generation != generation:
-            if record is None or record.format != ANALYSIS_FORMAT:
+            if record is None or record.format != FORMAT:
                 known = self._cache.file_hashes()
                 return Memory(generation=generation, files=known, analyses={}, configs={}, digests={}, state=None)
             wanted = [path for path in self._cache.file_hashes() if keeps_content(path)]

@@ -39,7 +39,7 @@ class IndexRecord(Struct, frozen=True, kw_only=True):
     """Which tree the graph was built from.
 
     Attributes:
-        format: `ANALYSIS_FORMAT` of the stored analyses.
+        format: Version of the analysis and linking that made the index.
         generation: Rises with every change of the graph by any process.
         commit_sha: What was checked out; None before the first commit.
         built_at: RFC 3339 UTC.

@@ -4,7 +4,7 @@
 
 Without `--repo` the Django source distribution named below is fetched by pip, once, into the user's cache folder. Every
 measurement of the indexer is a process of its own; memory is the peak of the summed resident sets of that process and its
-workers, sampled every 50 ms. The last numbers stand in `tests/benchmarks/README.md`.
+workers, sampled five times a second. The last numbers stand in `tests/benchmarks/README.md`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from platformdirs import user_cache_path
 REQUIREMENT = "django==5.2.8 --hash=sha256:23254866a5bb9a2cfa6004e8b809ec6246eba4b58a7589bc2772f1bcc8456c7f"
 ARCHIVE = "django-5.2.8.tar.gz"
 EDITED = "django/utils/text.py"
-SAMPLE_S = 0.05
+SAMPLE_S = 0.2
 
 
 def main() -> None:

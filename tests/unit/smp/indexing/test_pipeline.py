@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from smp.domain.errors import Invalid, TooLarge
@@ -13,6 +14,7 @@ from smp.domain.graph import Direction, EdgeKind, NodeKind, Scope
 from smp.domain.ids import AgentId, FilePath, NodeId, SessionId
 from smp.indexing.merkle import leaves
 from smp.indexing.pipeline import FileChange
+from smp.indexing.records import load_record, save_record
 
 CALLER = "def a:\n  target()\n"
 CALLEE = "def target:\n"
@@ -286,6 +288,36 @@ def test_a_preview_shows_both_sides_and_stores_nothing(bench: Any) -> None:
     assert "CALLS_UNRESOLVED" in [edge.kind for edge in preview.after_edges]
     assert preview.parse_errors
     assert graph_of(bench.store) == before
+
+
+def test_a_view_is_the_graph_as_the_update_would_make_it(bench: Any) -> None:
+    bench.write(a_py=CALLER, t_py=CALLEE, gone_py="def g:\n  target()\n")
+    bench.indexer.refresh()
+    changes = [
+        change("t.py", "def target:\n  extra()\n"),
+        change("pkg/new.py", "def extra:\n", "created"),
+        change("gone.py", change_type="deleted"),
+    ]
+    before = graph_of(bench.store)
+    view = bench.indexer.view(changes)
+    seen = graph_of(view)
+    assert graph_of(bench.store) == before
+    assert callers(view, "extra") == ["function:t.py#target"]
+    bench.indexer.update(changes)
+    assert seen == graph_of(bench.store)
+
+
+def test_an_index_of_another_format_is_made_anew(bench: Any) -> None:
+    bench.write(a_py=CALLER, t_py=CALLEE)
+    bench.indexer.refresh()
+    before = graph_of(bench.store)
+    record = load_record(bench.store)
+    assert record is not None
+    save_record(bench.store, msgspec.structs.replace(record, format=record.format - 1))
+    store, indexer = bench.another_process()
+    assert indexer.refresh().parsed == 2
+    assert graph_of(store) == before
+    assert indexer.refresh().parsed == 0
 
 
 def test_a_commit_without_changes_is_noticed(bench: Any) -> None:
