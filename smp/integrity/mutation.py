@@ -30,6 +30,9 @@ MAX_ROUNDS = 40
 BUDGET_SHARE = 0.6
 """Part of a command's time limit after which the runner stops by itself and reports what is left."""
 
+MEMORY_SHARE = 0.5
+"""Part of a box's memory that one mutant may use: it shall fail itself before the box's own limit hits the runner."""
+
 
 class SuiteRun(Struct, frozen=True, kw_only=True):
     """What running the tests of one file against one target showed.
@@ -144,6 +147,7 @@ def _pack(
             "tests": [test_file],
             "sha256": hashlib.sha256(source).hexdigest(),
             "budget_seconds": limits.timeout_ms / 1000 * BUDGET_SHARE,
+            "memory_mb": int(limits.memory_mb * MEMORY_SHARE),
             "mutants": rows,
         }
         packed = base64.b64encode(zlib.compress(msgspec.json.encode(job), 9)).decode("ascii")

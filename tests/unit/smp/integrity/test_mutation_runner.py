@@ -35,6 +35,7 @@ def run(folder: Path, *, only: set[tuple[int, str]] | None = None, **job: Any) -
         "tests": ["test_mod.py"],
         "sha256": hashlib.sha256(source).hexdigest(),
         "budget_seconds": 120,
+        "memory_mb": 256,
         "mutants": rows,
         **job,
     }
@@ -139,6 +140,27 @@ def test_a_mutant_that_takes_the_process_down_is_killed(tmp_path: Path) -> None:
     source = "import os\n\n\ndef stop(really):\n    if really:\n        os._exit(0)\n    return 1\n"
     write(tmp_path, source, "from mod import stop\n\n\ndef test_stop():\n    assert stop(False) == 1\n")
     assert run(tmp_path)["table"][5, "really", "(not (really))"] == "killed"
+
+
+def test_a_mutant_that_eats_memory_is_killed_before_the_machine_suffers(tmp_path: Path) -> None:
+    source = "def double(n):\n    s = 'ab'\n    while n > 0:\n        s += s\n        n -= 1\n    return len(s)\n"
+    write(tmp_path, source, "from mod import double\n\n\ndef test_double():\n    assert double(3) == 16\n")
+    assert run(tmp_path, only={(5, "+=")})["table"] == {(5, "-=", "+="): "killed"}
+
+
+def test_temporary_files_of_one_mutant_are_gone_for_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    source = "def save(path, n):\n    path.write_text(str(n + 1))\n    return path.read_text()\n"
+    test = (
+        "import pathlib\nimport tempfile\nfrom mod import save\n\n\ndef test_save(tmp_path):\n"
+        "    mark = pathlib.Path(tempfile.gettempdir()) / 'mark'\n    assert not mark.exists()\n    mark.touch()\n"
+        "    assert save(tmp_path / 'a', 1) == '2'\n"
+    )
+    write(tmp_path, source, test)
+    assert set(run(tmp_path)["table"].values()) == {"killed"}
+    assert list(temporary.iterdir()) == []
 
 
 def test_three_runs_give_one_table(tmp_path: Path) -> None:
