@@ -8,7 +8,7 @@ import pytest
 
 from smp.domain.errors import Invalid, SandboxFailed, VerificationRequired
 from smp.domain.mutants import MutantStatus
-from tests.unit.smp.integrity.conftest import Gate
+from tests.contract.integrity.conftest import Gate
 
 Make = Callable[[Mapping[str, str]], Gate]
 
