@@ -13,8 +13,6 @@ transaction, looks whether that is still the present one; if not, it starts over
 from __future__ import annotations
 
 import gc
-import hashlib
-import posixpath
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -24,7 +22,7 @@ from typing import NamedTuple
 import msgspec
 
 from smp.domain.communities import Partition
-from smp.domain.errors import Invalid, TooLarge, Unavailable
+from smp.domain.errors import Unavailable
 from smp.domain.graph import DeltaCounts, EdgeKind, Node, Scope
 from smp.domain.ids import AgentId, ContentHash, FilePath, SessionId
 from smp.domain.merkle import MerkleTree
@@ -52,6 +50,7 @@ from smp.indexing.records import (
     save_record,
 )
 from smp.indexing.reports import FileChange, GraphPreview, IndexReport, IndexState, ParseError, UpdateReport
+from smp.indexing.requests import content_hash, resolve, validate
 from smp.indexing.staging import Link, Memory, Staged, keeps_content, load_memory, stage
 from smp.indexing.workers import Analyse, Analysed, analyse_files, split_batches
 from smp.ports.clock import Clock
@@ -84,7 +83,6 @@ ATTEMPTS = 4
 READ_CHUNK = 64
 FORMAT = ANALYSIS_FORMAT * 1_000 + LINK_FORMAT
 """An index made by another version of analysis or linking is made anew."""
-CHANGE_TYPES = ("created", "modified", "deleted")
 
 
 class _Raced(Exception):
@@ -202,9 +200,8 @@ class Indexer:
             TooLarge: Content beyond `index.max_file_bytes`.
         """
         with self._lock:
-            wanted = self._validated(changes)
-            listing = self._sources.list()
-            contents, pushes = self._resolve(wanted, listing)
+            wanted = validate(changes, max_file_bytes=self._settings.index.max_file_bytes)
+            contents, pushes = self._resolved(wanted)
             counts, node_changes, staged = self._retrying(
                 lambda: self._update_once(contents, pushes, agent=agent, session=session)
             )
@@ -272,7 +269,7 @@ class Indexer:
         if indexed is None:
             return None
         pushed = load_pushed(self._cache).get(path)
-        if pushed is not None and pushed.content is not None and _hash(pushed.content) == indexed:
+        if pushed is not None and pushed.content is not None and content_hash(pushed.content) == indexed:
             return pushed.content
         on_disk = self._sources.read([path])
         return on_disk[0].content if on_disk and on_disk[0].hash == indexed else None
@@ -379,8 +376,14 @@ class Indexer:
         return counts, changes, staged
 
     def _staged(self, changes: Iterable[FileChange]) -> Staged:
-        contents, _ = self._resolve(self._validated(changes), self._sources.list())
+        contents, _ = self._resolved(validate(changes, max_file_bytes=self._settings.index.max_file_bytes))
         return self._stage_contents(contents)
+
+    def _resolved(
+        self, wanted: dict[FilePath, FileChange]
+    ) -> tuple[dict[FilePath, bytes | None], dict[FilePath, Pushed | None]]:
+        disk = {file.path: file for file in self._sources.read(wanted)}
+        return resolve(wanted, self._sources.list(), disk=disk, indexed=self._cache.file_hashes())
 
     def _stage_contents(self, contents: dict[FilePath, bytes | None]) -> Staged:
         """Stage new contents; those that are indexed already are left out."""
@@ -390,9 +393,9 @@ class Indexer:
             record = load_record(self._cache)
         memory = self._remembered(record)
         files = [
-            SourceFile(path=path, content=content, hash=_hash(content))
+            SourceFile(path=path, content=content, hash=content_hash(content))
             for path, content in sorted(contents.items())
-            if content is not None and memory.files.get(path) != _hash(content)
+            if content is not None and memory.files.get(path) != content_hash(content)
         ]
         analysed, configs = self._analyse_files(iter(files), len(files), None)
         removed = [path for path, content in contents.items() if content is None]
@@ -494,7 +497,7 @@ class Indexer:
             if pushed.content is None:
                 files.pop(path, None)
             else:
-                files[path] = _hash(pushed.content)
+                files[path] = content_hash(pushed.content)
         return _Target(files=dict(sorted(files.items())), pushed=standing, overtaken=tuple(overtaken))
 
     def _contents(self, paths: list[FilePath], target: _Target) -> Iterator[SourceFile]:
@@ -504,7 +507,7 @@ class Indexer:
             for path in chunk:
                 pushed = target.pushed.get(path)
                 if pushed is not None and pushed.content is not None:
-                    yield SourceFile(path=path, content=pushed.content, hash=_hash(pushed.content))
+                    yield SourceFile(path=path, content=pushed.content, hash=content_hash(pushed.content))
                 elif path in disk:
                     yield disk[path]
 
@@ -526,75 +529,6 @@ class Indexer:
             _tell(progress, "parse", len(analysed), total)
         return analysed, configs
 
-    def _validated(self, changes: Iterable[FileChange]) -> dict[FilePath, FileChange]:
-        wanted: dict[FilePath, FileChange] = {}
-        for position, change in enumerate(changes):
-            where = f"changes[{position}].file_path"
-            if change.change_type not in CHANGE_TYPES:
-                raise Invalid(
-                    f"change_type must be created, modified or deleted, not {change.change_type!r}",
-                    path=f"changes[{position}].change_type",
-                )
-            size = len(change.content or b"")
-            if size > self._settings.index.max_file_bytes:
-                raise TooLarge(
-                    f"{change.path!r} has {size} bytes, more than index.max_file_bytes; such files are not indexed",
-                    limit=self._settings.index.max_file_bytes,
-                    size=size,
-                )
-            wanted[_normal(change.path, where)] = change
-        return wanted
-
-    def _resolve(
-        self, wanted: dict[FilePath, FileChange], listing: Listing
-    ) -> tuple[dict[FilePath, bytes | None], dict[FilePath, Pushed | None]]:
-        """The content each file will have, and what must be remembered as pushed (None: nothing any more)."""
-        contents: dict[FilePath, bytes | None] = {}
-        pushes: dict[FilePath, Pushed | None] = {}
-        disk = {file.path: file for file in self._sources.read(wanted)}
-        indexed = self._cache.file_hashes()
-        for path, change in wanted.items():
-            listed = listing.files.get(path)
-            if change.change_type == "deleted":
-                contents[path] = None
-                pushes[path] = Pushed(content=None, disk=listed) if listed is not None else None
-            elif change.content is not None:
-                _refuse_nesting(path, indexed)
-                contents[path] = change.content
-                same = listed == _hash(change.content)
-                pushes[path] = None if same else Pushed(content=change.content, disk=listed)
-            elif listed is None or path not in disk:
-                reasons = {one.path: one.reason for one in listing.skipped}
-                why = reasons.get(path, "ignored" if path in disk else "not on disk")
-                raise Invalid(
-                    f"{path!r} cannot be indexed from disk ({why}); send its content, or change_type deleted",
-                    path="file_path",
-                )
-            else:
-                contents[path] = disk[path].content
-                pushes[path] = None
-        return contents, pushes
-
-
-def _normal(path: str, where: str) -> FilePath:
-    """One spelling per file: relative to the root, forward slashes, no `.` and no `..`."""
-    plain = posixpath.normpath(path.replace("\\", "/"))
-    if not path or "\0" in path or plain.startswith(("/", "../")) or plain in (".", ".."):
-        raise Invalid(f"{path!r} is not a file inside the repository; give a path relative to its root", path=where)
-    if plain.split("/")[0] in (".git", ".smp"):
-        raise Invalid(f"{path!r} belongs to git or to the platform itself and is never indexed", path=where)
-    return FilePath(plain)
-
-
-def _refuse_nesting(path: FilePath, indexed: dict[FilePath, ContentHash]) -> None:
-    above = path.split("/")[:-1]
-    for depth in range(1, len(above) + 1):
-        folder = FilePath("/".join(above[:depth]))
-        if folder in indexed:
-            raise Invalid(f"{path!r} lies under {folder!r}, which is a file", path="file_path")
-    if any(other.startswith(path + "/") for other in indexed):
-        raise Invalid(f"{path!r} is a folder; name a file", path="file_path")
-
 
 def _nodes_of(graph: GraphStore, files: Iterable[FilePath]) -> tuple[Node, ...]:
     return tuple(node for path in sorted(set(files)) for node in graph.scan(Scope(kind="file", prefix=path)))
@@ -602,10 +536,6 @@ def _nodes_of(graph: GraphStore, files: Iterable[FilePath]) -> tuple[Node, ...]:
 
 def _analysed_nodes(staged: Staged) -> list[Node]:
     return [node for one in staged.analysed.values() for node in one.analysis.nodes]
-
-
-def _hash(content: bytes) -> ContentHash:
-    return ContentHash(hashlib.sha256(content).hexdigest())
 
 
 def _stamp(moment: datetime) -> str:
