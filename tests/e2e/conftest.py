@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "workflows")]
-
-from shop_repository import shop, until  # noqa: E402
+from tests.builders.shop_repository import shop, until
 
 __all__ = ["shop", "until"]

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from shop_repository import FIXED, TESTS, Shop
 
 from smp.adapters.runs_temporal import TemporalRunEngine, connect
 from smp.bootstrap import build_platform
@@ -29,6 +28,7 @@ from smp.domain.runs import (
     queue_of,
 )
 from smp.services import Services
+from tests.builders.shop_repository import FIXED, TESTS, Shop
 
 pytestmark = [pytest.mark.temporal, pytest.mark.sandbox, pytest.mark.slow]
 Until = Callable[[Callable[[], object]], None]

@@ -1,12 +1,7 @@
-"""The session rig of `tests/workflows`."""
+"""Fixtures of the session rig."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "workflows"))
-
-from session_rig import dev_server, own_rig, own_server, rig, settled
+from tests.builders.session_rig import dev_server, own_rig, own_server, rig, settled
 
 __all__ = ["dev_server", "own_rig", "own_server", "rig", "settled"]

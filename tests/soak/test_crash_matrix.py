@@ -12,9 +12,9 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from session_rig import Rig
 
 from smp.cli import devserver
+from tests.builders.session_rig import Rig
 
 Settled = Callable[[Rig, str, str], None]
 

@@ -12,14 +12,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parents[1])]
-
-from session_rig import Rig, server_settings  # noqa: E402
+sys.path.insert(0, str(HERE.parents[1]))
 
 from smp.adapters.runs_temporal import connect  # noqa: E402
 from smp.cli import devserver  # noqa: E402
 from smp.domain.ids import FilePath  # noqa: E402
 from smp.domain.runs import Command, Edit, EditList, EditStep  # noqa: E402
+from tests.builders.session_rig import Rig, server_settings  # noqa: E402
 
 AGENT = EditList(
     steps=tuple(

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from smp.domain.runs import Command
-
-if TYPE_CHECKING:
-    from session_rig import Rig
+from tests.builders.session_rig import Rig
 
 Settled = Callable[["Rig", str, str], None]
 

@@ -9,14 +9,11 @@ import os
 import random
 import signal
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import pytest
 
 from smp.cli import devserver
-
-if TYPE_CHECKING:
-    from session_rig import Rig
+from tests.builders.session_rig import Rig
 
 Settled = Callable[["Rig", str, str], None]
 

@@ -8,7 +8,6 @@ import socket
 import stat
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
@@ -16,9 +15,7 @@ from msgspec.structs import replace
 from smp.cli import devserver
 from smp.domain.errors import Unavailable
 from smp.settings import Settings
-
-if TYPE_CHECKING:
-    from session_rig import Rig
+from tests.builders.session_rig import Rig
 
 pytestmark = pytest.mark.temporal
 SettingsOf = Callable[[Path], Settings]

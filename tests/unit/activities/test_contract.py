@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from activities import contract
 from activities.agent import told
+from smp.domain.sandboxes import Limits
 
 
 def test_activity_names_are_unique() -> None:
@@ -38,7 +39,7 @@ def test_an_agent_command_is_told_its_task_and_the_last_verdict() -> None:
         attempt=2,
         feedback="it's 'quoted'\nover lines",
         last_verdict="fail",
-        limits=contract.Limits(),
+        limits=Limits(),
     )
     said = subprocess.run(["sh", "-c", told(step)], capture_output=True, text=True, check=True).stdout.splitlines()
     assert '"last_verdict":"fail"' in said[0]

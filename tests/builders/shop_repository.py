@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from session_rig import free_port
 
 from smp.cli import devserver
 from smp.cli.worker_process import worker_command
 from smp.settings import Settings, load_settings
+from tests.builders.session_rig import free_port
 
 FILES = {
     "smp.toml": '[sandbox]\nrequirements = ["pytest"]\n',

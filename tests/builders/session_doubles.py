@@ -1,0 +1,334 @@
+"""Doubles of every activity, over a SQLite file so that a killed worker's successor finds what it left.
+
+They keep the real ones' promises (one effect per key, the box and branch named by the session) and record each *try*
+apart from each *effect*, so that a test can tell a repetition from a duplicate. Verdicts come from a script:
+`{"session.guard": ["red_alert", "clear"]}`; the last one repeats.
+
+Run as a program it is a worker: `python -m tests.builders.session_doubles '<json of WorkerOptions>'`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from temporalio import activity
+from temporalio.exceptions import ApplicationError
+from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
+
+from activities import contract
+from activities.heartbeat import stop_if_cancelled
+from smp.adapters.runs_temporal import connect
+from smp.domain.ids import AuditId, ContentHash, VerifyId
+from smp.domain.runs import Verdict
+from smp.settings import TemporalSettings
+from workers.queues import Queues
+from workers.session_worker import serving
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS tries (n INTEGER PRIMARY KEY, key TEXT, name TEXT);
+CREATE TABLE IF NOT EXISTS audit (n INTEGER PRIMARY KEY, key TEXT UNIQUE, session TEXT, name TEXT, answer BLOB);
+CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, driver TEXT, status TEXT);
+CREATE TABLE IF NOT EXISTS boxes (id TEXT PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS held (name TEXT);
+CREATE TABLE IF NOT EXISTS branches (name TEXT PRIMARY KEY, pushes INTEGER);
+"""
+
+
+class WorkerOptions(Struct, frozen=True, kw_only=True):
+    """What the program is told.
+
+    Attributes:
+        script: Verdicts by activity.
+        crash_at: `<activity>:before|after`; the worker kills itself there, once: `crash_file` is removed first.
+        hold: Activities that wait until `hold_file` is gone (or they are cancelled).
+    """
+
+    address: str
+    queue: str
+    state: str
+    script: dict[str, list[str]] = {}
+    crash_at: str = ""
+    crash_file: str = ""
+    hold: tuple[str, ...] = ()
+    hold_file: str = ""
+
+
+class SessionDoubles:
+    """Activities by their real names; see the module's docstring."""
+
+    def __init__(self, options: WorkerOptions) -> None:
+        self._options = options
+        self._path = options.state
+        with self._open() as db:
+            db.executescript(SCHEMA)
+
+    def _open(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self._path, timeout=10, isolation_level=None)
+        db.execute("PRAGMA journal_mode=wal")
+        return db
+
+    def names(self, table: str = "audit") -> list[str]:
+        """Activities in the order of their effects (or of their tries)."""
+        with self._open() as db:
+            return [row[0] for row in db.execute(f"SELECT name FROM {table} ORDER BY n")]
+
+    def holding(self, name: str) -> bool:
+        """Whether the activity has been held at least once."""
+        return bool(self.rows(f"SELECT 1 FROM held WHERE name='{name}'"))
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Rows of the state, for assertions."""
+        with self._open() as db:
+            return list(db.execute(query))
+
+    def activities(self) -> Sequence[Callable[..., Any]]:
+        """All of them."""
+        return [
+            member for name in dir(self) if hasattr(member := getattr(self, name), "__temporal_activity_definition")
+        ]
+
+    def _verdict(self, db: sqlite3.Connection, step: contract.Step, name: str, default: Verdict) -> Verdict:
+        script = self._options.script.get(name)
+        if not script:
+            return default
+        row = db.execute("SELECT count(*) FROM audit WHERE session=? AND name=?", (step.session_id, name)).fetchone()
+        return Verdict(script[min(row[0], len(script) - 1)])
+
+    def _effect(self, step: contract.Step, name: str, build: Callable[[sqlite3.Connection], Any]) -> Any:
+        """One transaction: the answer of the same key, or the effect with its audit line."""
+        if name in self._options.hold and os.path.exists(self._options.hold_file):
+            with self._open() as db:
+                db.execute("INSERT INTO held (name) VALUES (?)", (name,))
+        while name in self._options.hold and os.path.exists(self._options.hold_file):
+            stop_if_cancelled()
+            time.sleep(0.05)
+        with self._open() as db:
+            db.execute("INSERT INTO tries (key, name) VALUES (?, ?)", (step.key, name))
+            db.execute("BEGIN IMMEDIATE")
+            row = db.execute("SELECT answer FROM audit WHERE key=?", (step.key,)).fetchone()
+            if row is not None:
+                db.execute("COMMIT")
+                return row[0]
+            try:
+                answer = build(db)
+            except BaseException:
+                db.execute("ROLLBACK")
+                raise
+            body = msgspec.json.encode(answer)
+            if body != b"null":
+                db.execute(
+                    "INSERT INTO audit (key, session, name, answer) VALUES (?, ?, ?, ?)",
+                    (step.key, step.session_id, name, body),
+                )
+            db.execute("COMMIT")
+            return body
+
+    def _judged(self, step: contract.Step, name: str, default: Verdict) -> contract.Judgement:
+        body = self._effect(
+            step,
+            name,
+            lambda db: contract.Judgement(verdict=self._verdict(db, step, name, default), detail=f"{name} said so"),
+        )
+        return msgspec.json.decode(body, type=contract.Judgement)
+
+    @activity.defn(name=contract.SESSION_OPEN, no_thread_cancel_exception=True)
+    def open(self, step: contract.OpenStep) -> contract.Opened:
+        """Claims by insert; a second driver is refused."""
+
+        def claim(db: sqlite3.Connection) -> contract.Opened:
+            row = db.execute("SELECT driver FROM sessions WHERE id=?", (step.session_id,)).fetchone()
+            if row is not None and row[0] != step.driver:
+                raise ApplicationError("driven by another run", type="Fenced", non_retryable=True)
+            db.execute("INSERT INTO sessions VALUES (?, ?, 'active')", (step.session_id, step.driver))
+            return contract.Opened(audit_id=AuditId("aud_double"), safety_level="standard")
+
+        return msgspec.json.decode(self._effect(step, contract.SESSION_OPEN, claim), type=contract.Opened)
+
+    @activity.defn(name=contract.SANDBOX_SPAWN, no_thread_cancel_exception=True)
+    def spawn(self, step: contract.SpawnStep) -> contract.Spawned:
+        """A row is a box."""
+
+        def make(db: sqlite3.Connection) -> contract.Spawned:
+            db.execute("INSERT OR IGNORE INTO boxes VALUES (?)", (step.sandbox_id,))
+            return contract.Spawned(task_queue=activity.info().task_queue + "-host")
+
+        return msgspec.json.decode(self._effect(step, contract.SANDBOX_SPAWN, make), type=contract.Spawned)
+
+    @activity.defn(name=contract.AGENT_EDITS, no_thread_cancel_exception=True)
+    def edits(self, step: contract.EditsStep) -> contract.Proposal:
+        """The files of the edits."""
+        change = contract.ChangeSet(digest=ContentHash("0" * 64), files=tuple(edit.file for edit in step.edits))
+        proposal = contract.Proposal(verdict=Verdict.DONE, change=change)
+        return msgspec.json.decode(self._effect(step, contract.AGENT_EDITS, lambda _: proposal), type=contract.Proposal)
+
+    @activity.defn(name=contract.AGENT_COMMAND, no_thread_cancel_exception=True)
+    def command(self, step: contract.CommandStep) -> contract.Proposal:
+        """Scripted; its detail is the feedback it was given, so that tests see what an agent is told."""
+        change = contract.ChangeSet(digest=ContentHash("1" * 64), files=("made/by_command.py",))  # type: ignore[arg-type]
+
+        def run(db: sqlite3.Connection) -> contract.Proposal:
+            verdict = self._verdict(db, step, contract.AGENT_COMMAND, Verdict.DONE)
+            detail = f"attempt {step.attempt} after {step.last_verdict or 'nothing'}: {step.feedback}"
+            return contract.Proposal(verdict=verdict, change=change if verdict is Verdict.DONE else None, detail=detail)
+
+        return msgspec.json.decode(self._effect(step, contract.AGENT_COMMAND, run), type=contract.Proposal)
+
+    @activity.defn(name=contract.SESSION_GUARD, no_thread_cancel_exception=True)
+    def guard(self, step: contract.ChangeStep) -> contract.Judgement:
+        """Scripted."""
+        return self._judged(step, contract.SESSION_GUARD, Verdict.CLEAR)
+
+    @activity.defn(name=contract.SESSION_DRYRUN, no_thread_cancel_exception=True)
+    def dryrun(self, step: contract.ChangeStep) -> contract.Judgement:
+        """Scripted."""
+        return self._judged(step, contract.SESSION_DRYRUN, Verdict.SAFE)
+
+    @activity.defn(name=contract.SESSION_CHECKPOINT, no_thread_cancel_exception=True)
+    def checkpoint(self, step: contract.ChangeStep) -> contract.Judgement:
+        """Done."""
+        return self._judged(step, contract.SESSION_CHECKPOINT, Verdict.DONE)
+
+    @activity.defn(name=contract.SANDBOX_WRITE, no_thread_cancel_exception=True)
+    def write(self, step: contract.ChangeStep) -> contract.Done:
+        """Done."""
+        return self._done(step, contract.SANDBOX_WRITE)
+
+    @activity.defn(name=contract.SANDBOX_EXECUTE, no_thread_cancel_exception=True)
+    def execute(self, step: contract.ExecuteStep) -> contract.Judgement:
+        """Scripted."""
+        return self._judged(step, contract.SANDBOX_EXECUTE, Verdict.PASS)
+
+    @activity.defn(name=contract.VERIFY_TARGETS, no_thread_cancel_exception=True)
+    def targets(self, step: contract.TargetsStep) -> contract.Targets:
+        """What was declared."""
+        targets = contract.Targets(pairs=step.declared)
+        return msgspec.json.decode(
+            self._effect(step, contract.VERIFY_TARGETS, lambda _: targets), type=contract.Targets
+        )
+
+    @activity.defn(name=contract.VERIFY_INTEGRITY, no_thread_cancel_exception=True)
+    def verify(self, step: contract.VerifyStep) -> contract.Verified:
+        """Scripted."""
+        body = self._effect(
+            step,
+            contract.VERIFY_INTEGRITY,
+            lambda db: contract.Verified(
+                verdict=self._verdict(db, step, contract.VERIFY_INTEGRITY, Verdict.PASSED),
+                verify_id=VerifyId("ver_double"),
+                detail="the gate said so",
+            ),
+        )
+        return msgspec.json.decode(body, type=contract.Verified)
+
+    @activity.defn(name=contract.SESSION_UPDATE, no_thread_cancel_exception=True)
+    def update(self, step: contract.FilesStep) -> contract.Done:
+        """Done."""
+        return self._done(step, contract.SESSION_UPDATE)
+
+    @activity.defn(name=contract.HANDOFF_PULL_REQUEST, no_thread_cancel_exception=True)
+    def hand_off(self, step: contract.HandoffStep) -> contract.HandedOff:
+        """A branch row, found again by its name."""
+
+        def push(db: sqlite3.Connection) -> contract.HandedOff:
+            verdict = self._verdict(db, step, contract.HANDOFF_PULL_REQUEST, Verdict.PUBLISHED)
+            if verdict is Verdict.CONFLICT:
+                return contract.HandedOff(verdict=verdict, detail="conflict in a.py")
+            branch = f"smp/{step.session_id}"
+            db.execute(
+                "INSERT INTO branches VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET pushes = pushes + 1", (branch,)
+            )
+            return contract.HandedOff(verdict=verdict, branch=branch)
+
+        return msgspec.json.decode(self._effect(step, contract.HANDOFF_PULL_REQUEST, push), type=contract.HandedOff)
+
+    @activity.defn(name=contract.SESSION_ROLLBACK, no_thread_cancel_exception=True)
+    def rollback(self, step: contract.BoxStep) -> contract.Done:
+        """Nothing for a session that was never recorded."""
+        return self._done(step, contract.SESSION_ROLLBACK)
+
+    @activity.defn(name=contract.SANDBOX_DESTROY, no_thread_cancel_exception=True)
+    def destroy(self, step: contract.BoxStep) -> contract.Done:
+        """A box that is gone is no error."""
+
+        def remove(db: sqlite3.Connection) -> contract.Done | None:
+            db.execute("DELETE FROM boxes WHERE id=?", (step.sandbox_id,))
+            return contract.Done() if self._recorded(db, step) else None
+
+        self._effect(step, contract.SANDBOX_DESTROY, remove)
+        return contract.Done()
+
+    @activity.defn(name=contract.SESSION_CLOSE, no_thread_cancel_exception=True)
+    def close(self, step: contract.CloseStep) -> contract.Done:
+        """Status and last audit line together."""
+
+        def end(db: sqlite3.Connection) -> contract.Done | None:
+            if not self._recorded(db, step):
+                return None
+            db.execute(
+                "UPDATE sessions SET status=? WHERE id=? AND driver=?", (step.status, step.session_id, step.driver)
+            )
+            return contract.Done()
+
+        self._effect(step, contract.SESSION_CLOSE, end)
+        return contract.Done()
+
+    def _done(self, step: contract.Step, name: str) -> contract.Done:
+        self._effect(step, name, lambda db: contract.Done() if self._recorded(db, step) else None)
+        return contract.Done()
+
+    @staticmethod
+    def _recorded(db: sqlite3.Connection, step: contract.Step) -> bool:
+        return db.execute("SELECT 1 FROM sessions WHERE id=?", (step.session_id,)).fetchone() is not None
+
+
+class CrashAt(Interceptor):
+    """Kills its own process at a named point, once: the file that asks for it is removed first."""
+
+    def __init__(self, options: WorkerOptions) -> None:
+        self._options = options
+
+    def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
+        """See `Interceptor`."""
+        return _Crashing(next, self._options)
+
+
+class _Crashing(ActivityInboundInterceptor):
+    def __init__(self, following: ActivityInboundInterceptor, options: WorkerOptions) -> None:
+        super().__init__(following)
+        self._options = options
+
+    async def execute_activity(self, input: ExecuteActivityInput) -> Any:
+        self._reached("before")
+        answer = await super().execute_activity(input)
+        self._reached("after")
+        return answer
+
+    def _reached(self, moment: str) -> None:
+        wanted = self._options.crash_at == f"{activity.info().activity_type}:{moment}"
+        if wanted and os.path.exists(self._options.crash_file):
+            os.unlink(self._options.crash_file)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def serve(options: WorkerOptions) -> None:
+    """Serve until SIGTERM; says `ready` on standard output once it polls."""
+    client = await connect(TemporalSettings(address=options.address))
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    queues = Queues(session=options.queue, host=f"{options.queue}-host")
+    async with serving(client, queues, SessionDoubles(options).activities(), interceptors=[CrashAt(options)]):
+        print("ready", flush=True)
+        await stop.wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(msgspec.json.decode(sys.argv[1], type=WorkerOptions)))
