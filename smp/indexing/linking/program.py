@@ -301,7 +301,7 @@ class Program:
         value = self.module_value(module)
         if value is None:
             return Resolved({}, missing=True)
-        if not declaration.name:
+        if not declaration.name or (value.kind == EXT and declaration.name in self.tables.module_names):
             return Resolved({value: Resolution.IMPORT})
         if value.kind == EXT:
             dotted = f"{value.name}.{declaration.name}"

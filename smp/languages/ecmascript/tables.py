@@ -113,7 +113,7 @@ def _packages() -> dict[str, Transfer]:
     """Packages whose functions give back (an equal of) the function they are given."""
     table: dict[str, Transfer] = {}
     for name in ("memo", "forwardRef", "useCallback", "lazy"):
-        table[f"react.{name}"] = table[f"react.default.{name}"] = Transfer(result="arg:0")
+        table[f"react.{name}"] = Transfer(result="arg:0")
     table["react.useMemo"] = Transfer(result="call", calls=0)
     table["mobx-react-lite.observer"] = table["mobx-react.observer"] = Transfer(result="arg:0")
     return table
@@ -179,5 +179,6 @@ TABLES = Tables(
     awaited_methods={name: f"Promise.{name}" for name in ("then", "catch", "finally")},
     callback_edges=True,
     call_member=CALL_MEMBER,
+    module_names=frozenset({"default", "export="}),
     call_method=CALL_MEMBER,
 )
