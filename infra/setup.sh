@@ -43,3 +43,6 @@ if [ ! -e "$stamp" ]; then
     rm -f .venv/installed-*
     touch "$stamp"
 fi
+
+# The boxes run CPython 3.13 or 3.12 where pyenv or PATH has one, else from a Debian root made once, else the platform's own.
+.venv/bin/python infra/python/ensure.py >/dev/null || stop "no interpreter for the sandbox; see infra/python/README.md"
