@@ -4,7 +4,7 @@
 
 Without `--repo` the Django source distribution named below is fetched by pip, once, into the user's cache folder. Every
 measurement of the indexer is a process of its own; memory is the peak of the summed resident sets of that process and its
-workers, sampled five times a second. The last numbers stand in `tests/benchmarks/README.md`.
+workers, sampled five times a second.
 """
 
 from __future__ import annotations

@@ -75,6 +75,7 @@ CREATE TABLE blob (kind TEXT NOT NULL, key TEXT NOT NULL, body BLOB NOT NULL, PR
 PRAGMAS = """
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
+PRAGMA journal_size_limit = 33554432;
 PRAGMA temp_store = MEMORY;
 PRAGMA cache_size = -65536;
 PRAGMA mmap_size = 268435456;
