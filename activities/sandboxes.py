@@ -72,8 +72,9 @@ class SandboxActivities:
         )
         done = record.execution
         verdict = Verdict.PASS if done.exit_code == 0 and not done.timed_out else Verdict.FAIL
-        calls = f"{len(record.calls)} calls between definitions seen" if record.calls else "no calls seen"
-        return contract.Judgement(verdict=verdict, detail=contract.shortened(f"{execution_words(done)}\n{calls}"))
+        ending, _, output = execution_words(done).partition("\n")
+        words = f"{ending}, {len(record.calls)} calls between definitions seen\n{output}".strip()
+        return contract.Judgement(verdict=verdict, detail=contract.shortened(words))
 
     @activity.defn(name=contract.SANDBOX_DESTROY, no_thread_cancel_exception=True)
     def destroy(self, step: contract.BoxStep) -> contract.Done:

@@ -46,9 +46,10 @@ def demo(down: bool) -> None:
         click.echo("Temporal stopped" if devserver.stop(settings) else "the demo's Temporal server is not running")
         return
     _say(f"repository: {settings.repo}")
+    services = open_indexed(settings)
+    request = _request(services)
     with server_for(settings, start=True):
-        services = open_indexed(settings)
-        outcome = drive(services, _request(services))
+        outcome = drive(services, request)
     _show(settings, outcome, time.monotonic() - began)
     if outcome.status != "completed" or not _proved(outcome):
         raise click.exceptions.Exit(1)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 import msgspec
-from rich.table import Table
 
 from smp.bootstrap import build_platform
 from smp.cli import devserver
@@ -84,30 +83,30 @@ def run(
         raise Invalid(
             "name either --edits (a diff or JSON file) or --agent-cmd (a command run in the box)", path="edits"
         )
+    services = open_indexed(settings)
+    sha = services.sources.resolve(commit) if commit != "HEAD" else services.sources.head()
+    if sha is None:
+        raise Invalid("the repository has no commit yet; make one with git commit", path="commit")
+    agent = _agent(edits, agent_cmd, settings.repo, sha)
+    request = SessionRunRequest(
+        session_id=SessionId(services.clock.fresh_id("ses")),
+        sandbox_id=SandboxId(services.clock.fresh_id("box")),
+        agent_id=AgentId(agent_id),
+        task=task,
+        repository=settings.repo.name,
+        scope=_scope(scope, agent),
+        commit_sha=sha,
+        agent=agent,
+        test_command=test_cmd or default_test_command(settings.repo),
+        verify=tuple(_pair(text) for text in verify),
+        title=title,
+        issue_refs=issue,
+        max_attempts=max_attempts,
+        ttl_seconds=ttl or settings.safety.ttl_seconds,
+        limits=services.sandboxes.limits(),
+        task_queue=queue_of(str(settings.data_dir)),
+    )
     with server_for(settings, start=start_server):
-        services = open_indexed(settings)
-        sha = services.sources.resolve(commit) if commit != "HEAD" else services.sources.head()
-        if sha is None:
-            raise Invalid("the repository has no commit yet; make one with git commit", path="commit")
-        agent = _agent(edits, agent_cmd, settings.repo, sha)
-        request = SessionRunRequest(
-            session_id=SessionId(services.clock.fresh_id("ses")),
-            sandbox_id=SandboxId(services.clock.fresh_id("box")),
-            agent_id=AgentId(agent_id),
-            task=task,
-            repository=settings.repo.name,
-            scope=_scope(scope, agent),
-            commit_sha=sha,
-            agent=agent,
-            test_command=test_cmd or default_test_command(settings.repo),
-            verify=tuple(_pair(text) for text in verify),
-            title=title,
-            issue_refs=issue,
-            max_attempts=max_attempts,
-            ttl_seconds=ttl or settings.safety.ttl_seconds,
-            limits=services.sandboxes.limits(),
-            task_queue=queue_of(str(settings.data_dir)),
-        )
         outcome = drive(services, request)
     if as_json:
         click.echo(msgspec.json.encode(outcome).decode())
@@ -123,14 +122,12 @@ def run(
 def list_sessions(settings: Settings, limit: int) -> None:
     """This repository's session runs, newest first."""
     services = build_platform(settings)
-    table = Table(box=None, pad_edge=False)
-    for heading in ("SESSION", "RUN", "PHASE", "STARTED", "ENDED"):
-        table.add_column(heading, no_wrap=True)
+    click.echo(f"{'SESSION':<28}{'RUN':<12}{'PHASE':<12}{'STARTED':<27}ENDED")
     for row in services.runs.sessions(queue_of(str(settings.data_dir)), limit=limit):
-        ended = row.closed_at.isoformat(sep=" ", timespec="seconds") if row.closed_at else ""
         started = row.started_at.isoformat(sep=" ", timespec="seconds")
-        table.add_row(row.workflow_id.removeprefix("session/"), row.status, row.phase, started, ended)
-    stdout().print(table)
+        ended = row.closed_at.isoformat(sep=" ", timespec="seconds") if row.closed_at else ""
+        name = row.workflow_id.removeprefix("session/")
+        click.echo(f"{name:<28}{row.status:<12}{row.phase:<12}{started:<27}{ended}".rstrip())
 
 
 @session.command()
@@ -190,14 +187,17 @@ def drive(services: Services, request: SessionRunRequest) -> SessionOutcome:
     child: ChildWorker | None = None
     with contextlib.ExitStack() as stack:
         if not worker_lives(services.settings):
-            stderr.print("no worker of this repository runs: starting one for this session (smp worker keeps one)")
+            stderr.print("no worker of this repository runs: starting one for this session", soft_wrap=True)
             child = stack.enter_context(ChildWorker(services.settings))
         workflow_id = workflow_id_of(request.session_id)
         try:
             services.runs.start_session(request)
             return watch(services.runs, workflow_id, stderr, tend=child.ensure if child else None)
         except KeyboardInterrupt:
-            stderr.print("interrupted: the session undoes what it did (a second Ctrl-C leaves it to the next worker)")
+            stderr.print(
+                "interrupted: the session undoes what it did (a second Ctrl-C leaves it to the next worker)",
+                soft_wrap=True,
+            )
             with contextlib.suppress(SmpError):
                 services.runs.cancel(workflow_id)
                 services.runs.result(workflow_id, timeout_ms=CANCEL_WAIT_MS)

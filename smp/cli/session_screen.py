@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import quote
 
 from rich.console import Console, Group, RenderableType
@@ -157,6 +159,9 @@ def run_url(settings: Settings, outcome: SessionOutcome) -> str:
 
 def next_commands(settings: Settings, outcome: SessionOutcome) -> list[str]:
     """What a person does next."""
+    # As this process was started: a virtual environment need not be on PATH.
+    beside = Path(sys.executable).with_name("smp")
+    smp = "smp" if shutil.which("smp") or not beside.exists() else str(beside)
     commands = []
     if outcome.branch:
         commands.append(
@@ -164,7 +169,7 @@ def next_commands(settings: Settings, outcome: SessionOutcome) -> list[str]:
         )
     if outcome.audit_id:
         commands.append(f'smp call smp/audit/get \'{{"audit_log_id": "{outcome.audit_id}"}}\' --repo {settings.repo}')
-    commands.append(f"smp session show {outcome.session_id} --repo {settings.repo}")
+    commands.append(f"{smp} session show {outcome.session_id} --repo {settings.repo}")
     return commands
 
 
