@@ -24,6 +24,8 @@ class UnitState:
     """The flow of one file: nodes are its ops, then the keys it touches."""
 
     __slots__ = (
+        "iterated",
+        "iterators",
         "changed",
         "due",
         "index",
@@ -50,6 +52,8 @@ class UnitState:
         self.keys: dict[Key, int] = {}
         self.node_key: dict[int, Key] = {}
         self.changed: set[int] = set()
+        self.iterators: dict[Value, int] = {}
+        self.iterated: set[tuple[Value, int]] = set()
         self.due: list[tuple[int, Value, tuple[object, ...]]] = []
         self.params: dict[tuple[int, int], int] = {
             (op[1], op[2]): at for at, op in enumerate(unit.summary.ops) if op[0] == Op.PARAM

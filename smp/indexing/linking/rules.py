@@ -257,6 +257,8 @@ class Rules(ObjectRules):
         elif kind == XINST and value.name in self.tables.record_types:
             for entry in self.types.item(value):
                 state.add(result, entry)
+        elif kind == XINST and value.name in self.tables.closed_types and name not in self.tables.members[value.name]:
+            return  # a value that has no such attribute cannot be the one that is meant
         elif kind in (XINST, CONT, GEN):
             dotted = self.tables.generator_type if kind == GEN else value.name
             state.add(result, self.intern.xbound(self.dotted(dotted, name), value))
@@ -496,11 +498,17 @@ class Rules(ObjectRules):
                 state.add(result, self.intern.inst(value.ref))
         elif kind == INST:
             assert isinstance(value.ref, ClassRef)
+            # An iterator that is its own iterable leads back here with the node it began with.
+            if (value, result) in state.iterated:
+                return
+            state.iterated.add((value, result))
             nexts = [name for name in ("__next__", "__anext__") if self.lookup.find(value.ref, name).functions]
             for name in nexts:
                 self.call_method(state, value, name, (), result)
             if not nexts:
-                inner = state.new_node()
+                known = state.iterators.get(value)
+                inner = state.new_node() if known is None else known
+                state.iterators[value] = inner
                 made = [self.call_method(state, value, name, (), inner) for name in ("__iter__", "__aiter__")]
                 if any(made):
                     self.watch(state, inner, self.ITER, result)

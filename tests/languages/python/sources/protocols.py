@@ -87,3 +87,14 @@ def builtins_run_them():
     # -> Thing.__str__ [protocol]
     len([])
     # -/> Thing.__len__
+
+
+class Endless:
+    def __iter__(self):
+        return self
+
+    def step(self):
+        for item in self:
+            # -> Endless.__iter__ [protocol]
+            item.step()
+            # -/> Endless.step
