@@ -152,7 +152,7 @@ class Solver:
         asked: list[tuple[int, Key]] = []
         for key in keys:
             holders = self.holders[key]
-            if key[1] not in holders and key[0] in "ory":
+            if key[1] not in holders and key[0] in "oryp":
                 asked.append((key[1], key))
             if len(holders) < 2:
                 continue
