@@ -132,6 +132,7 @@ class Tables(Struct, frozen=True, kw_only=True):
         container_types: External types whose construction makes a container of that name (`Map`) …
         pair_types: … of which iterating yields (key, value) pairs.
         function_methods: Methods that every function has → dotted name in `transfers` (`call`, `apply`, `bind`).
+        closed_types: External types of which `members` lists every name there is.
         module_names: Names under which a package from outside is imported as a whole (`default`).
         call_member: Name under which a function type keeps its signature as a member; empty: the language has none.
         awaited_methods: Methods of what an asynchronous function returns, likewise (`then`).
@@ -166,6 +167,7 @@ class Tables(Struct, frozen=True, kw_only=True):
     awaited_methods: Mapping[str, str] = {}
     callback_edges: bool = False
     call_member: str = ""
+    closed_types: frozenset[str] = frozenset()
     module_names: frozenset[str] = frozenset()
 
 

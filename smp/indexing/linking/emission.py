@@ -168,8 +168,9 @@ class Emission:
             draft = self.edge(_STATIC, site.owner, target.node_id, site.line, target.label, target.via)
             draft.import_source = draft.import_source or source
             draft.candidates |= extra - reached
+        several = len(external) > MAX_FLOW_TARGETS  # then none of the names says much; the source's words do
         for dotted in external:
-            self.unsettled(site, _EXTERNAL, text if "object()" in dotted else dotted)
+            self.unsettled(site, _EXTERNAL, text if several or "object()" in dotted else dotted)
             self.called_back(site, dotted)
             self.runs_protocol(site, dotted)
         if not targets and not external and not known:

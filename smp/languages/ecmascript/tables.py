@@ -27,6 +27,15 @@ _TEXTS = (
     "repeat concat charAt at normalize toLocaleUpperCase toLocaleLowerCase"
 )
 
+_TEXT_MEMBERS = (
+    " anchor big blink bold charCodeAt codePointAt endsWith fixed fontcolor fontsize includes indexOf isWellFormed italics "
+    "lastIndexOf length link localeCompare match matchAll search small split startsWith strike sub sup toWellFormed "
+    "trimLeft trimRight"
+)
+_PATTERN_MEMBERS = (
+    "compile dotAll exec flags global hasIndices ignoreCase lastIndex multiline source sticky test unicode unicodeSets"
+)
+
 
 def _instance(name: str) -> Transfer:
     return Transfer(result=f"instance:{name}")
@@ -146,6 +155,10 @@ def _members() -> dict[str, frozenset[str]]:
     found["Set"] = frozenset("add clear delete entries forEach has keys size values".split()) | _OBJECT_MEMBERS
     found["Promise"] = frozenset("then catch finally".split()) | _OBJECT_MEMBERS
     found["EventTarget"] = frozenset("addEventListener removeEventListener dispatchEvent".split()) | _OBJECT_MEMBERS
+    found["Number"] = frozenset("toExponential toFixed toPrecision".split()) | _OBJECT_MEMBERS
+    found["Boolean"] = _OBJECT_MEMBERS
+    found["RegExp"] = frozenset(_PATTERN_MEMBERS.split()) | _OBJECT_MEMBERS
+    found["String"] = frozenset((_TEXTS + _TEXT_MEMBERS).split()) | _OBJECT_MEMBERS
     component = frozenset("setState forceUpdate props state context refs".split()) | _OBJECT_MEMBERS
     for name in ("Component", "PureComponent"):
         found[f"react.{name}"] = component
@@ -179,6 +192,7 @@ TABLES = Tables(
     awaited_methods={name: f"Promise.{name}" for name in ("then", "catch", "finally")},
     callback_edges=True,
     call_member=CALL_MEMBER,
+    closed_types=frozenset({"Number", "Boolean", "String", "RegExp"}),
     module_names=frozenset({"default", "export="}),
     call_method=CALL_MEMBER,
 )
