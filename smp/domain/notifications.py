@@ -59,5 +59,11 @@ class HandoffAccepted(Struct, frozen=True, kw_only=True, tag="handoff_accepted",
 
 
 Notification = (
-    MemoryUpdated | ConflictDetected | LockConflicted | ScopeViolated | SessionExpiredNotice | NetworkBlocked | HandoffAccepted
+    MemoryUpdated
+    | ConflictDetected
+    | LockConflicted
+    | ScopeViolated
+    | SessionExpiredNotice
+    | NetworkBlocked
+    | HandoffAccepted
 )

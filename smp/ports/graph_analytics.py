@@ -25,5 +25,7 @@ class GraphAnalytics(abc.ABC):
         """
 
     @abc.abstractmethod
-    def louvain(self, nodes: int, edges: Sequence[tuple[int, int, float]], *, resolution: float, seed: int) -> Clustering:
+    def louvain(
+        self, nodes: int, edges: Sequence[tuple[int, int, float]], *, resolution: float, seed: int
+    ) -> Clustering:
         """Communities of the undirected weighted graph. Equal input and seed give equal output."""

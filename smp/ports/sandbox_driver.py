@@ -38,7 +38,13 @@ class SandboxDriver(abc.ABC):
 
     @abc.abstractmethod
     def execute(
-        self, box: Sandbox, command: str, *, limits: Limits, heartbeat: Callable[[], None] | None = None, trace: bool = True
+        self,
+        box: Sandbox,
+        command: str,
+        *,
+        limits: Limits,
+        heartbeat: Callable[[], None] | None = None,
+        trace: bool = True,
     ) -> Execution:
         """Run `sh -c command` in the checkout; everything it started is dead on return.
 

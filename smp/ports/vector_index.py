@@ -36,7 +36,9 @@ class VectorIndex(abc.ABC):
         """
 
     @abc.abstractmethod
-    def nearest(self, collection: str, query: Vector, *, k: int, within: frozenset[str] | None = None) -> tuple[Match, ...]:
+    def nearest(
+        self, collection: str, query: Vector, *, k: int, within: frozenset[str] | None = None
+    ) -> tuple[Match, ...]:
         """The k most similar; fewer when the collection (or `within`) holds fewer. Ties by key: the order is total."""
 
     @abc.abstractmethod

@@ -1,7 +1,7 @@
 """The watcher: external edits reach the graph, and the sessions that they concern hear of them.
 
 A change on disk whose bytes the index has already (a checkpoint's rollback, a push that was then written) is none. A
-changed file in the scope of an open write session is reported as `conflict_detected` before it is indexed.
+changed or deleted file in the scope of an open write session is reported as `conflict_detected` before it is indexed.
 Expired sessions are closed here too, so that their locks go and their holders hear of it without anyone calling.
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator
-from hashlib import sha256
 
 import structlog
 
@@ -53,7 +52,7 @@ class Watcher:
     def on_change(self, paths: frozenset[FilePath]) -> None:
         """Handle paths that changed on disk."""
         try:
-            external = self._external(paths)
+            external = paths.intersection(self._indexer.state().stale)
             if not external:
                 return
             for path in sorted(external):
@@ -62,15 +61,6 @@ class Watcher:
             self._indexer.refresh()
         except SmpError as error:
             _log.warning("external edit not indexed", error=error.message)
-
-    def _external(self, paths: frozenset[FilePath]) -> set[FilePath]:
-        on_disk = {source.path: source.hash for source in self._sources.read(sorted(paths))}
-        known = {path: self._indexer.content(path) for path in paths}
-        return {
-            path
-            for path in paths
-            if on_disk.get(path) != (None if (content := known[path]) is None else sha256(content).hexdigest())
-        }
 
     def _in_write_scope(self, path: FilePath) -> bool:
         return any(
