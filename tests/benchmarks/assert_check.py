@@ -21,9 +21,9 @@ def main(root: Path, sources: str, tests: str) -> None:
     for file in sorted((root / sources).rglob("*.py")):
         surface = rules.surface(FilePath(file.relative_to(root).as_posix()), file.read_bytes())
         surfaces += [surface] if surface.functions or surface.classes else []
-    seen: set[tuple[str, str]] = set()
-    asserting: set[tuple[str, str]] = set()
-    flagged: dict[tuple[str, str], set[str]] = {}
+    seen: set[tuple[FilePath, str]] = set()
+    asserting: set[tuple[FilePath, str]] = set()
+    flagged: dict[tuple[FilePath, str], set[str]] = {}
     for file in sorted((root / tests).rglob("test*.py")):
         path, content = FilePath(file.relative_to(root).as_posix()), file.read_bytes()
         support = {one: (root / one).read_bytes() for one in rules.support(path, content) if (root / one).is_file()}

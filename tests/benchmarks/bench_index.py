@@ -164,11 +164,11 @@ def one_file_update(repo: Path, data: Path, edit: str) -> dict[str, float]:
 
 def _refresh(repo: Path, data: Path) -> dict[str, float]:
     stages: dict[str, float] = {}
-    last = [time.perf_counter(), ""]
+    last = [time.perf_counter()]
 
     def progress(stage: str, done: int, total: int) -> None:
         now = time.perf_counter()
-        stages[stage] = stages.get(stage, 0.0) + now - float(last[0])
+        stages[stage] = stages.get(stage, 0.0) + now - last[0]
         last[0] = now
 
     services = _open(repo, data)

@@ -28,7 +28,11 @@ def command_raising(error: BaseException | None) -> click.Command:
     ],
 )
 def test_each_way_out_has_its_code_and_sentence(
-    error: BaseException | None, code: int, shown: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    error: BaseException | None,
+    code: int,
+    shown: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sys.argv", ["try"])
     with pytest.raises(SystemExit) as stop:

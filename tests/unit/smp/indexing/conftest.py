@@ -155,7 +155,8 @@ class LetterEmbedder(Embedder):
             for letter in text.lower():
                 if "a" <= letter <= "z":
                     rows[row, ord(letter) - ord("a")] += 1
-        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+        normalised: Matrix = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+        return normalised
 
 
 class Listening(Notifier):
