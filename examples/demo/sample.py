@@ -124,6 +124,7 @@ def _git(folder: Path, *arguments: str) -> None:
     if done.returncode != 0:
         words = done.stderr.strip().splitlines()
         raise Unavailable(
-            f"git {arguments[0]} failed while making the demo's repository: {words[-1] if words else 'no reason given'}",
+            f"git {arguments[0]} failed while making the demo's repository: {words[-1] if words else 'no reason given'}; "
+            f"see that there is room under {str(folder.parent.parent.parent)!r}, or name another place with SMP_CACHE_DIR",
             backend="git",
         )

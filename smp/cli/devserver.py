@@ -38,6 +38,7 @@ STOP_SECONDS = 15.0
 POLL_SECONDS = 0.1
 SETTLE_SECONDS = 0.1
 LOG_TAIL_BYTES = 4_000
+FULL_BYTES = 4_000_000
 
 Say = Callable[[str], None]
 
@@ -251,6 +252,10 @@ def _wait_until_ready(process: subprocess.Popen[bytes], settings: TemporalSettin
 
 
 def _last_words(log: Path) -> str:
+    free = shutil.disk_usage(log.parent).free
+    if free < FULL_BYTES:
+        # It cannot even say so in its log.
+        return f"the disk of {str(log.parent)!r} is full ({free // 1_000_000} MB left); free some space"
     with log.open("rb") as file:
         file.seek(max(0, log.stat().st_size - LOG_TAIL_BYTES))
         lines = [line.strip() for line in file.read().decode("utf-8", "replace").splitlines() if line.strip()]
