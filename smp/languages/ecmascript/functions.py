@@ -6,7 +6,6 @@ from functools import partial
 
 import tree_sitter
 
-from smp.domain.graph import NodeKind
 from smp.domain.source import NOTHING, ClassFlag, Function, FunctionFlag, Op, Param
 from smp.languages.ecmascript.calls import CallWalk
 from smp.languages.ecmascript.jsdoc import NO_TYPES, DocTypes, doc_types, type_node
@@ -415,11 +414,6 @@ class FunctionWalk(CallWalk):
             value = member.child_by_field_name("value") if member.type == "enum_assignment" else None
             if value is not None:
                 self.expr(value)
-
-    def is_definition(self, node: tree_sitter.Node, kind: NodeKind) -> bool:
-        """True if the node is a definition of this kind."""
-        definition = self.outline.definition_of(node)
-        return definition is not None and definition.kind is kind
 
     def names_in(self, pattern: tree_sitter.Node) -> tuple[str, ...]:
         """Names that a pattern binds."""

@@ -15,7 +15,6 @@ from tree_sitter import Language, Parser, Tree
 
 JAVASCRIPT_SUFFIXES = (".js", ".jsx", ".mjs", ".cjs")
 TYPESCRIPT_SUFFIXES = (".ts", ".tsx", ".mts", ".cts")
-DECLARATION_SUFFIXES = (".d.ts", ".d.mts", ".d.cts")
 
 
 @functools.cache
@@ -34,11 +33,6 @@ def dialect_of(path: str) -> str:
     if suffix == ".tsx":
         return "tsx"
     return "typescript" if suffix in TYPESCRIPT_SUFFIXES else "javascript"
-
-
-def is_declaration(path: str) -> bool:
-    """True for files that hold types only (`.d.ts` and its kin)."""
-    return path.endswith(DECLARATION_SUFFIXES)
 
 
 def parse(content: bytes, dialect: str) -> Tree:

@@ -41,9 +41,13 @@ class EcmaScriptResolver(Resolver):
         `require` of an ECMAScript module, or of one that fills `exports` name by name, gives the whole of it; so does a default
         import of such a CommonJS module (`esModuleInterop`).
         """
-        if name == MODULE_VALUE or (name == "default" and self._kinds.get(parent.path) == "commonjs"):
+        if name == MODULE_VALUE or (name == "default" and self._kind(parent.path) == "commonjs"):
             return parent
         return None
+
+    def _kind(self, path: FilePath) -> str:
+        """How a file is a module: by what it uses, else by its suffix or the nearest manifest."""
+        return self._kinds.get(path) or self._modules.module_type(path)
 
 
 def _module(found: Resolved, specifier: str) -> Module:
