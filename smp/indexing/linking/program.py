@@ -383,7 +383,9 @@ class Program:
     def import_source(self, unit: Unit, at: int) -> FilePath | None:
         """The file through which the name at the root of an expression came in."""
         ops = unit.summary.ops
-        while at != NOTHING:
+        seen: set[int] = set()
+        while at != NOTHING and at not in seen:
+            seen.add(at)
             op = ops[at]
             if op[0] == Op.IMPORT:
                 module = self.import_module(unit, op[1])

@@ -221,3 +221,12 @@ def test_an_endless_chain_of_external_attributes_ends() -> None:
     lines += [f"        node = node.a{n}.b{n}().c{n}" for n in range(12)]
     result = linked({"a.py": "\n".join(lines) + "\n"})
     assert all(edge.reason is UnresolvedReason.EXTERNAL for edge in result[FilePath("a.py")])
+
+
+def test_a_variable_that_is_only_ever_itself_ends() -> None:
+    result = linked(
+        {
+            "a.py": "def f():\n    def g():\n        nonlocal x\n        x = x\n        x.y()\n    while x:\n        x = x\n"
+        }
+    )
+    assert [edge.reason for edge in result[FilePath("a.py")]] == [UnresolvedReason.DYNAMIC]
