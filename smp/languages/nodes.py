@@ -8,6 +8,7 @@ from smp.domain.graph import Node, NodeKind
 from smp.domain.ids import ContentHash, FilePath, mint_node_id
 from smp.domain.metadata import Metadata
 
+_NO_METADATA = Metadata()
 _CONFIG_SUFFIXES = (".toml", ".json", ".jsonc", ".yaml", ".yml", ".ini", ".cfg", ".conf", ".properties", ".env")
 _CONFIG_NAMES = frozenset({"dockerfile", "makefile", ".editorconfig", ".gitattributes", ".gitignore", ".npmrc"})
 
@@ -34,7 +35,7 @@ def file_node(
     *,
     language: str | None,
     role: str = "source",
-    metadata: Metadata = Metadata(),
+    metadata: Metadata = _NO_METADATA,
     complexity: int = 0,
 ) -> Node:
     """The File node of a file."""

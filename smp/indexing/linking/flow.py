@@ -24,11 +24,11 @@ class UnitState:
     """The flow of one file: nodes are its ops, then the keys it touches."""
 
     __slots__ = (
-        "iterated",
-        "iterators",
         "changed",
         "due",
         "index",
+        "iterated",
+        "iterators",
         "keys",
         "node_key",
         "params",

@@ -57,9 +57,8 @@ class PythonResolver(Resolver):
                     folder = base if cleaned in ("", ".") else _join(base, cleaned)
                     if folder in self._folders or folder == "":
                         named.append(folder)
-                for guess in (_join(base, "src"), _join(base, "lib"), base):
-                    if guess in self._folders or guess == "":
-                        named.append(guess)
+                guesses = (_join(base, "src"), _join(base, "lib"), base)
+                named += [guess for guess in guesses if guess in self._folders or guess == ""]
         named += [guess for guess in ("src", "lib", "") if guess in self._folders or guess == ""]
         # A root inside a package would make its modules importable under two names; configuration may say so, guesses not.
         return tuple(dict.fromkeys(named))

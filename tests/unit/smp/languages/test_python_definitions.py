@@ -113,7 +113,7 @@ def test_damage_costs_the_damaged_function_only() -> None:
         (b"# \xe9 without a cookie\ndef f():\n    pass\n", 2),
         (b"x = 1\r\ndef f():\r\n    pass\r\n", 2),
         ("s = '\u4fa1\u683c'\ndef f():\n    pass\n".encode(), 2),
-        ("# coding: utf-8\ndef f():\n    pass\n".encode(), 2),
+        (b"# coding: utf-8\ndef f():\n    pass\n", 2),
         (b"# coding: nonsense\ndef f():\n    pass\n", 2),
     ],
 )
