@@ -243,9 +243,8 @@ class Emission:
             if value.ref.node_id:
                 label = static or (Resolution.RECEIVER_TYPE if value.below else Resolution.FLOW)
                 targets.append(Target(value.ref.node_id, label))
-            for func in self.lookup.constructors(value.ref):
-                if func.node_id is not None:
-                    targets.append(Target(func.node_id, Resolution.CONSTRUCTOR))
+            made_by = self.lookup.constructors(value.ref)
+            targets += [Target(f.node_id, Resolution.CONSTRUCTOR) for f in made_by if f.node_id is not None]
             for meta in self.flow.metaclasses(value):
                 found = self.lookup.find(meta, self.flow.tables.call_method or "?")
                 targets += [

@@ -492,9 +492,9 @@ def linearise(
     if ref in active or len(active) > MAX_MRO:
         return (ref,)
     inner = active | {ref}
-    parts: list[list[ClassRef | str]] = []
-    for base in ref.bases:
-        parts.append(list(linearise(base, done, inner)) if isinstance(base, ClassRef) else [base])
+    parts: list[list[ClassRef | str]] = [
+        list(linearise(base, done, inner)) if isinstance(base, ClassRef) else [base] for base in ref.bases
+    ]
     parts.append(list(ref.bases))
     result: list[ClassRef | str] = [ref]
     while any(parts):

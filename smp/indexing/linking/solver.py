@@ -173,9 +173,7 @@ class Solver:
                 state = self.states[index]
                 node = state.keys[key]
                 held = state.vals[node]
-                for value in together:
-                    if held is None or value not in held:
-                        deliveries.append((state, node, value))
+                deliveries += [(state, node, value) for value in together if held is None or value not in held]
         touched: set[int] = set()
         if not last:
             for index, key in asked:
