@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from smp.domain.errors import Invalid
 from smp.domain.ids import FilePath
 from smp.domain.mutants import Mutant
-from smp.languages.python_mutations import python_mutants
+from smp.languages.python.gate.mutations import python_mutants
 from smp.ports.mutator import Mutator
 
 _RULES: dict[str, Callable[[FilePath, bytes, frozenset[int] | None], tuple[Mutant, ...]]] = {

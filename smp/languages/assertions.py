@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from smp.domain.assertions import TargetSurface, TestFlow
 from smp.domain.ids import FilePath
-from smp.languages.python_assertions import python_support, python_surface, python_test_flows
+from smp.languages.python.gate.assertions import python_support, python_surface, python_test_flows
 
 
 class AssertionRules(Struct, frozen=True, kw_only=True):

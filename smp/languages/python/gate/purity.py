@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from smp.languages.python_assertion_forms import HARMLESS_BUILTINS, HARMLESS_METHODS
+from smp.languages.python.gate.assertion_forms import HARMLESS_BUILTINS, HARMLESS_METHODS
 
 _EFFECTS = frozenset(
     {"global_statement", "nonlocal_statement", "delete_statement", "yield", "await", "with_statement", "import_statement",

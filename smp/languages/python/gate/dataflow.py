@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from tree_sitter import Node
 
 from smp.domain.assertions import TargetSurface
-from smp.languages.python_assertion_forms import CAPTURES, HARMLESS_BUILTINS, is_assertion, is_raising
+from smp.languages.python.gate.assertion_forms import CAPTURES, HARMLESS_BUILTINS, is_assertion, is_raising
 
 MAX_DEPTH = 6
 MAX_STEPS = 60_000

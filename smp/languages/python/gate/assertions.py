@@ -1,24 +1,22 @@
 """The assert check for Python: does what a test gets from the target reach one of its assertions?
 
 Takes a test file, the surface of the target and the files that may hold fixtures and helpers; gives one `TestFlow` a
-test. Tests are functions and methods named `test*`, as pytest and unittest find them by default. See `python_dataflow`
-for what counts as reaching, and `python_assertion_forms` for what counts as an assertion.
+test. Tests are functions and methods named `test*`, as pytest and unittest find them by default. See `dataflow`
+for what counts as reaching, and `assertion_forms` for what counts as an assertion.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
 
-import tree_sitter_python
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Node
 
 from smp.domain.assertions import TargetSurface, TestFlow
 from smp.domain.ids import FilePath
-from smp.languages import python_test_imports
-from smp.languages.python_assertion_forms import SETUP_METHODS
-from smp.languages.python_dataflow import (
+from smp.languages.python.gate import test_imports
+from smp.languages.python.gate.assertion_forms import SETUP_METHODS
+from smp.languages.python.gate.dataflow import (
     MAX_STEPS,
     UNKNOWN,
     Helper,
@@ -29,13 +27,14 @@ from smp.languages.python_dataflow import (
     last_name,
     text_of,
 )
-from smp.languages.python_purity import silent_functions
-from smp.languages.python_statements import run_statement
+from smp.languages.python.gate.purity import silent_functions
+from smp.languages.python.gate.statements import run_statement
+from smp.languages.python.grammar import parse
 
 
 def python_surface(path: FilePath, source: bytes) -> TargetSurface:
     """The functions and classes of a target file, nested functions left out: a test cannot call those."""
-    root = _parser().parse(source).root_node
+    root = parse(source).root_node
     functions: set[str] = set()
     classes: set[str] = set()
     stack: list[tuple[Node, str]] = [(root, "")]
@@ -71,7 +70,7 @@ def python_surface(path: FilePath, source: bytes) -> TargetSurface:
 
 def python_support(test_file: FilePath, source: bytes) -> tuple[FilePath, ...]:
     """Files to read for `python_test_flows`, most of which will not exist."""
-    return python_test_imports.support_candidates(test_file, _parser().parse(source).root_node)
+    return test_imports.support_candidates(test_file, parse(source).root_node)
 
 
 def python_test_flows(source: bytes, surface: TargetSurface, support: Mapping[FilePath, bytes]) -> tuple[TestFlow, ...]:
@@ -80,23 +79,18 @@ def python_test_flows(source: bytes, surface: TargetSurface, support: Mapping[Fi
     return tuple(tree.flow(test, class_name) for test, class_name in tree.tests())
 
 
-@cache
-def _parser() -> Parser:
-    return Parser(Language(tree_sitter_python.language()))
-
-
 class _TestTree:
     """A test file with its fixtures and helpers."""
 
     def __init__(self, source: bytes, surface: TargetSurface, support: Mapping[FilePath, bytes]) -> None:
         self.surface = surface
-        self.root = _parser().parse(source).root_node
+        self.root = parse(source).root_node
         self.methods = _methods_of_classes(self.root)
         self.fixtures: dict[str, Helper] = {}
         self.support: dict[str, dict[str, Value]] = {}
         # The farthest file first, so that nearer fixtures of the same name win.
         for path in sorted(support, key=lambda one: (one.count("/"), one)):
-            root = _parser().parse(support[path]).root_node
+            root = parse(support[path]).root_node
             scope = self._module(root)
             stem = path.removesuffix("/__init__.py").removesuffix(".py").rpartition("/")[2]
             self.support[stem] = {**self.support.get(stem, {}), **scope.names}

@@ -1,4 +1,4 @@
-"""Statements of the test interpreter (`python_dataflow`): order, branches, loops, error handling, assertions."""
+"""Statements of the test interpreter (`dataflow`): order, branches, loops, error handling, assertions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from tree_sitter import Node
 
-from smp.languages.python_assertion_forms import is_raising
-from smp.languages.python_dataflow import (
+from smp.languages.python.gate.assertion_forms import is_raising
+from smp.languages.python.gate.dataflow import (
     NONE,
     NOTHING,
     UNKNOWN,
@@ -21,7 +21,7 @@ from smp.languages.python_dataflow import (
     root_name,
     text_of,
 )
-from smp.languages.python_test_imports import bind_import
+from smp.languages.python.gate.test_imports import bind_import
 
 Rule = Callable[[Interpreter, Node, Scope], list[Value]]
 

@@ -8,7 +8,7 @@ from tree_sitter import Node
 
 from smp.domain.assertions import TargetSurface
 from smp.domain.ids import FilePath
-from smp.languages.python_dataflow import UNKNOWN, Interpreter, Scope, Value, text_of
+from smp.languages.python.gate.dataflow import UNKNOWN, Interpreter, Scope, Value, text_of
 
 _SUPPORT_WORDS = ("test", "assert")
 

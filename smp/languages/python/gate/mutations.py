@@ -12,13 +12,12 @@ flip and its boundary); a text is emptied, an empty text filled.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cache
 
-import tree_sitter_python
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Node
 
 from smp.domain.ids import FilePath, NodeId
 from smp.domain.mutants import Mutant
+from smp.languages.python.grammar import parse
 
 _FLIPS = {
     "<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "==",
@@ -54,7 +53,7 @@ def python_mutants(path: FilePath, source: bytes, lines: frozenset[int] | None) 
 
     Statements that the parser could not read give no mutants.
     """
-    tree = _parser().parse(source)
+    tree = parse(source)
     found: set[tuple[int, int, str, str, int]] = set()
     for node, operator, mutated in _walk(tree.root_node, source):
         row, column = node.start_point
@@ -79,11 +78,6 @@ def python_mutants(path: FilePath, source: bytes, lines: frozenset[int] | None) 
             )
         )
     return tuple(mutants)
-
-
-@cache
-def _parser() -> Parser:
-    return Parser(Language(tree_sitter_python.language()))
 
 
 def _line_starts(source: bytes) -> list[int]:

@@ -8,7 +8,7 @@ import pytest
 
 from smp.domain.assertions import TestFlow
 from smp.domain.ids import FilePath
-from smp.languages.python_assertions import python_support, python_surface, python_test_flows
+from smp.languages.python.gate.assertions import python_support, python_surface, python_test_flows
 
 TARGET = FilePath("src/shop/prices.py")
 SOURCE = b"""
