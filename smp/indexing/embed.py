@@ -29,11 +29,15 @@ TEXT_CHARS = 320
 
 
 def embedded_text(node: Node, enrichment: Enrichment | None = None) -> str:
-    """Name in words, signature, first paragraph of the documentation: what a reader would recognise the node by."""
+    """Name in words, then the first paragraph of the documentation; what is undocumented shows its parameters instead.
+
+    The whole signature would take most of the model's attention: types and punctuation blur what a function is for.
+    """
     name = " ".join(split_words(node.qualname if node.qualname != node.file else node.file))
     described = enrichment.description if enrichment is not None and enrichment.description else ""
     documentation = (node.metadata.docstring or "").strip().partition("\n\n")[0]
-    parts = [name, node.signature or "", documentation, described]
+    parameters = " ".join(word for one in node.parameters if not one.receiver for word in split_words(one.name))
+    parts = [name, documentation or ("" if described else parameters), described]
     return "\n".join(part.strip()[:TEXT_CHARS] for part in parts if part.strip())
 
 

@@ -1,8 +1,9 @@
 """Find code by what it does: route → seed → walk → rank → assemble (specification, seed and walk engine).
 
 Route: the fine community whose centroid is nearest to the query, where that is near enough. Seed: the nodes nearest to
-the query, within that community or in all. Walk: what the seeds reach over calls, imports and definitions. Rank: see
-`ranking`. No generative model takes part; the number of look-ups depends on neither hops nor results.
+the query, within that community or in all. Walk: what lies around the seeds over calls, imports and definitions, either
+way, for a caller says as much of what something is for as what it calls. Rank: see `ranking`. No generative model takes
+part; the number of look-ups depends on neither hops nor results.
 """
 
 from __future__ import annotations
@@ -149,7 +150,7 @@ def _gather(stores: Stores, query: Query, vector: Vector, members: frozenset[str
     seeds = best_first(fuse([(VECTOR_WEIGHT, tuple(near)), (TEXT_WEIGHT, tuple(texts))]))[: query.seed_k]
     walked = (
         stores.graph.walk(
-            sorted(seeds), hops=query.hops, kinds=WALKED_EDGES, direction=Direction.OUTGOING, limit=WALK_LIMIT
+            sorted(seeds), hops=query.hops, kinds=WALKED_EDGES, direction=Direction.BOTH, limit=WALK_LIMIT
         )
         if query.hops and seeds
         else ()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from smp.domain.graph import Node, NodeKind, Scope
+from smp.domain.graph import Node, NodeKind, Parameter, Scope
 from smp.domain.ids import FilePath, NodeId
 from smp.domain.metadata import Enrichment, Metadata
 from smp.indexing.embed import ahead_of_time, embedded_text
@@ -24,10 +24,16 @@ def function(name: str, path: str = "a.py", **fields: Any) -> Node:
     )
 
 
-def test_the_text_is_name_in_words_signature_and_documentation() -> None:
-    node = function("Cart.addItem", signature="addItem(self, x)", metadata=Metadata(docstring="Puts it in."))
-    text = embedded_text(node, Enrichment(description="Basket."))
-    assert text == "cart add item\naddItem(self, x)\nPuts it in.\nBasket."
+def test_the_text_is_name_in_words_and_what_is_said_about_it() -> None:
+    node = function("Cart.addItem", signature="addItem(self, x)", metadata=Metadata(docstring="Puts it in.\n\nMore."))
+    assert embedded_text(node, Enrichment(description="Basket.")) == "cart add item\nPuts it in.\nBasket."
+
+
+def test_what_is_undocumented_shows_its_parameters() -> None:
+    parameters = (Parameter(name="self", receiver=True), Parameter(name="unitPrice"), Parameter(name="qty"))
+    node = function("Cart.add", signature="add(self, unitPrice, qty)", parameters=parameters)
+    assert embedded_text(node) == "cart add\nunit price qty"
+    assert embedded_text(node, Enrichment(description="Basket.")) == "cart add\nBasket."
 
 
 def test_code_comes_before_tests_documented_and_exported_before_the_rest() -> None:
@@ -51,10 +57,10 @@ def test_only_what_has_a_new_text_is_embedded_again(bench: Any) -> None:
     assert {"function:a.py#alpha", "function:a.py#beta", "file:a.py"} <= bench.vectors.hashes("nodes").keys()
     bench.embedder.embedded.clear()
     bench.indexer.ensure_embedded()
-    bench.write(a_py="def alpha:\n\n\n  beta()\ndef beta(x):\n")
+    bench.write(a_py="def alpha:\n\n\n  beta()\ndef beta:\ndef gamma:\n")
     bench.indexer.ensure_fresh()
     bench.indexer.ensure_embedded()
-    assert bench.embedder.embedded == ["beta\nbeta(x)"]
+    assert bench.embedder.embedded == ["gamma"]
 
 
 def test_any_candidate_gets_its_vector_on_demand(bench: Any) -> None:
@@ -63,7 +69,7 @@ def test_any_candidate_gets_its_vector_on_demand(bench: Any) -> None:
     nodes = list(bench.store.scan(Scope(), (NodeKind.FUNCTION,)))
     bench.indexer.embed_nodes(nodes)
     bench.indexer.embed_nodes(nodes)
-    assert bench.embedder.embedded == ["alpha\nalpha()"]
+    assert bench.embedder.embedded == ["alpha"]
     assert bench.vectors.hashes("nodes").keys() == {"function:a.py#alpha"}
 
 
