@@ -135,10 +135,17 @@ class TargetsStep(BoxStep, frozen=True, kw_only=True):
 
 
 class Targets(Struct, frozen=True, kw_only=True):
-    """Pairs to verify, sorted. `untested`: changed code that no test file reaches."""
+    """Pairs to verify, sorted.
+
+    Attributes:
+        untested: Changed code that no test file reaches.
+        verify_id: The verdict that lets the change out unjudged, when it holds no code that the gate can judge.
+    """
 
     pairs: tuple[tuple[FilePath, FilePath], ...] = ()
     untested: tuple[FilePath, ...] = ()
+    verify_id: VerifyId | None = None
+    detail: str = ""
 
 
 class VerifyStep(BoxStep, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from temporalio import activity
 
 from activities import contract
 from activities.heartbeat import stop_if_cancelled
+from smp.domain.errors import VerificationRequired
 from smp.domain.ids import FilePath
 from smp.domain.mutants import IntegrityReport, MutantStatus
 from smp.domain.runs import Verdict
@@ -37,7 +38,11 @@ class IntegrityActivities:
 
     @activity.defn(name=contract.VERIFY_TARGETS, no_thread_cancel_exception=True)
     def targets(self, step: contract.TargetsStep) -> contract.Targets:
-        """The pairs of changed code and the tests that reach it, as the box has them. Idempotent: reads only."""
+        """The pairs of changed code and the tests that reach it, as the box has them.
+
+        Code in a language that the gate cannot judge has no pair. A change without any code to judge gets a verdict that
+        says so, on the strength of the test command that was green before. Idempotent by `key`: the first verdict stands.
+        """
         if step.declared:
             return contract.Targets(pairs=tuple(sorted(step.declared)))
         changes = [
@@ -46,8 +51,27 @@ class IntegrityActivities:
             else FileChange(path=file.path, change_type="deleted")
             for file in self._services.sandboxes.read(step.sandbox_id, step.files, session_id=step.session_id)
         ]
-        found = guarding_tests(self._services.indexer.view(changes), step.files)
-        return contract.Targets(pairs=found.pairs, untested=found.untested)
+        judges = self._services.integrity.judges
+        files = tuple(file for file in step.files if judges(file))
+        found = guarding_tests(self._services.indexer.view(changes), files)
+        pairs = tuple(pair for pair in found.pairs if judges(pair[1]))
+        unguarded = {target for target, _ in found.pairs} - {target for target, _ in pairs}
+        untested = tuple(sorted({*found.untested, *unguarded}))
+        if pairs or untested:
+            return contract.Targets(pairs=pairs, untested=untested)
+        return self._nothing_to_judge(step)
+
+    def _nothing_to_judge(self, step: contract.TargetsStep) -> contract.Targets:
+        session = self._services.sessions.require(step.session_id, driver=step.driver, method="smp/verify/integrity")
+        box = self._services.sandboxes.get(step.sandbox_id, session_id=step.session_id)
+        ran = [one for one in self._services.sandboxes.executions(session.id) if one.sandbox_id == step.sandbox_id]
+        if not ran or ran[-1].execution.exit_code != 0 or ran[-1].execution.timed_out:
+            raise VerificationRequired("the change holds no code to judge, and no green test command vouches for it")
+        evidence = f"The test command was green: {ran[-1].command}"
+        report = self._services.integrity.nothing_to_judge(session, box, evidence, key=_verify_id(step.key))
+        return contract.Targets(
+            verify_id=report.id, detail=f"no changed file holds code that the gate can judge. {evidence}"
+        )
 
     @activity.defn(name=contract.VERIFY_INTEGRITY, no_thread_cancel_exception=True)
     def verify(self, step: contract.VerifyStep) -> contract.Verified:
@@ -60,7 +84,7 @@ class IntegrityActivities:
             step.target_file,
             step.test_file,
             lines=self._changed_lines(step),
-            key=f"ver_{hashlib.sha256(step.key.encode()).hexdigest()[:32]}",
+            key=_verify_id(step.key),
             heartbeat=stop_if_cancelled,
         )
         return contract.Verified(
@@ -81,6 +105,11 @@ class IntegrityActivities:
         if now is None or now.content is None or before is None:
             return None
         return changed_lines(before.content, now.content) or None
+
+
+def _verify_id(key: str) -> str:
+    """The id of a verdict, a function of the step's key."""
+    return f"ver_{hashlib.sha256(key.encode()).hexdigest()[:32]}"
 
 
 def changed_lines(before: bytes, after: bytes) -> frozenset[int]:
@@ -105,6 +134,8 @@ def verdict_words(report: IntegrityReport) -> str:
         )
         return f"{pair}: assertions are missing\n{wanted}"
     score = f"{pair}: {report.mutants_killed} of {report.mutants_total} mutants of the changed lines were noticed"
+    if report.mutants_marked:
+        score += f", {report.mutants_marked} declared equivalent"
     survivors = [item for item in report.outcomes if item.status is MutantStatus.SURVIVED]
     lines = [
         f"line {item.mutant.line}: {item.mutant.original!r} -> {item.mutant.mutated!r} was not noticed by {item.test}"

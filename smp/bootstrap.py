@@ -18,7 +18,9 @@ from smp.adapters.sessions_sqlite.sessions import SqliteSessionStore
 from smp.adapters.sources_git import GitSourceTree
 from smp.adapters.vectors_embedded import EmbeddedVectorIndex
 from smp.handoff.pull_request import HandoffService
+from smp.handoff.review import ReviewService
 from smp.indexing.pipeline import Indexer
+from smp.integrity.equivalents import EquivalentMutants
 from smp.integrity.verdict import IntegrityService
 from smp.safety.sessions import SessionService
 from smp.sandboxes.lifecycle import SandboxService
@@ -57,6 +59,27 @@ def build_platform(settings: Settings) -> Services:
         analytics=IgraphAnalytics(),
         notifier=notifier,
     )
+    sessions = SessionService(
+        settings=settings,
+        clock=clock,
+        store=session_store,
+        artifacts=artifacts,
+        notifier=notifier,
+        sources=sources,
+        indexer=indexer,
+        graph=graph,
+        telemetry=graph,
+        sandbox_driver=driver,
+    )
+    reviews = ReviewService(
+        clock=clock,
+        driver=driver,
+        artifacts=artifacts,
+        session_store=session_store,
+        notifier=notifier,
+        open_session=sessions.open,
+    )
+    sessions.when_review_begins(reviews.accept)
     return Services(
         settings=settings,
         clock=clock,
@@ -70,18 +93,7 @@ def build_platform(settings: Settings) -> Services:
         artifacts=artifacts,
         notifier=notifier,
         indexer=indexer,
-        sessions=SessionService(
-            settings=settings,
-            clock=clock,
-            store=session_store,
-            artifacts=artifacts,
-            notifier=notifier,
-            sources=sources,
-            indexer=indexer,
-            graph=graph,
-            telemetry=graph,
-            sandbox_driver=driver,
-        ),
+        sessions=sessions,
         sandboxes=SandboxService(
             settings=settings,
             clock=clock,
@@ -100,6 +112,8 @@ def build_platform(settings: Settings) -> Services:
             metadata=graph,
             mutator=NativeMutator(),
         ),
+        equivalents=EquivalentMutants(clock=clock, artifacts=artifacts, session_store=session_store),
+        reviews=reviews,
         handoff=HandoffService(
             settings=settings,
             clock=clock,

@@ -8,7 +8,9 @@ from msgspec import Struct
 
 if TYPE_CHECKING:  # names for the checker alone: a handler module must not load every use case to be imported
     from smp.handoff.pull_request import HandoffService
+    from smp.handoff.review import ReviewService
     from smp.indexing.pipeline import Indexer
+    from smp.integrity.equivalents import EquivalentMutants
     from smp.integrity.verdict import IntegrityService
     from smp.ports.artifact_store import ArtifactStore
     from smp.ports.clock import Clock
@@ -44,5 +46,7 @@ class Services(Struct, frozen=True, kw_only=True):
     sessions: SessionService
     sandboxes: SandboxService
     integrity: IntegrityService
+    equivalents: EquivalentMutants
     handoff: HandoffService
+    reviews: ReviewService
     runs: RunEngine

@@ -308,7 +308,9 @@ class AgentSessionWorkflow:
         if targets.untested:
             self._word(f"no test file reaches {_listed(targets.untested)}; add a test, or name the pair to verify")
             return Verdict.MISSING_ASSERT
-        self._verify_id = None
+        if targets.verify_id is not None:
+            self._word(targets.detail)
+        self._verify_id = targets.verify_id
         for target, test in targets.pairs:
             verified = await self._call(
                 contract.VERIFY_INTEGRITY,

@@ -3,21 +3,47 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from enum import StrEnum
 
 from msgspec import Struct
 
-from smp.domain.ids import AgentId, CommitSha, FilePath, HandoffId, SandboxId, SessionId, VerifyId
+from smp.domain.ids import AgentId, CommitSha, ContentHash, FilePath, HandoffId, SandboxId, SessionId, VerifyId
+
+
+class ReviewStatus(StrEnum):
+    PENDING = "pending_review"
+    APPROVED = "approved"
+    CHANGES_REQUESTED = "changes_requested"
+    REJECTED = "rejected"
 
 
 class ReviewRequest(Struct, frozen=True, kw_only=True):
+    """A box handed to a reviewer.
+
+    Attributes:
+        tree_hash: Content of the box that is reviewed; a decision is about it and nothing else.
+        status: Of `ReviewStatus`. comments, decided_at: The reviewer's, once it has decided.
+    """
+
     id: HandoffId
     session_id: SessionId
     sandbox_id: SandboxId
     reviewer_agent: AgentId
     reviewer_session: SessionId
     verify_result_id: VerifyId
-    status: str = "pending_review"
+    status: ReviewStatus = ReviewStatus.PENDING
     comments: str = ""
+    tree_hash: ContentHash = ContentHash("")
+    requested_at: datetime = datetime(1970, 1, 1, tzinfo=UTC)
+    decided_at: datetime | None = None
+
+
+class ReviewDecision(Struct, frozen=True, kw_only=True):
+    """What a reviewer said about a handoff; the first one stands."""
+
+    status: ReviewStatus
+    comments: str
+    decided_at: datetime
 
 
 class ConflictHunk(Struct, frozen=True, kw_only=True):

@@ -40,11 +40,31 @@ class MutantStatus(StrEnum):
 
 
 class MutantOutcome(Struct, frozen=True, kw_only=True):
-    """What became of a mutant; `test` is the killer, or the test that should have killed it."""
+    """What became of a mutant.
+
+    Attributes:
+        test: The killer, or the test that should have killed it.
+        reason: Why somebody declared a survivor equivalent (`EquivalentMark`); None when nobody did.
+    """
 
     mutant: Mutant
     status: MutantStatus
     test: str | None = None
+    reason: str | None = None
+
+
+class EquivalentMark(Struct, frozen=True, kw_only=True):
+    """Somebody's word that a surviving mutant changes nothing that could be seen.
+
+    Attributes:
+        target_hash: SHA-256 of the file that was mutated; the mark holds for this content only.
+    """
+
+    session_id: SessionId
+    target_hash: ContentHash
+    mutant: Mutant
+    reason: str
+    marked_at: datetime
 
 
 class MissingAssert(Struct, frozen=True, kw_only=True):
@@ -65,6 +85,10 @@ class IntegrityReport(Struct, frozen=True, kw_only=True):
         mutants_total: Killed and survived. Timed-out ones count as killed; those that no test reaches, or that compile
             to the same code as the original, are counted apart and not in the total.
         coverage_delta_pct: Percentage points of the target's lines, after minus before; None when not measurable.
+        target_hash: SHA-256 of the target when judged.
+        mutants_marked: Survivors that were declared equivalent, with a reason each; neither killed, survived nor total.
+        nothing_to_judge: No changed file holds code that the gate can judge; target and test are empty then, and
+            `test_output` says which test command was green.
     """
 
     id: VerifyId
@@ -89,3 +113,6 @@ class IntegrityReport(Struct, frozen=True, kw_only=True):
     tests_passed: int = 0
     tests_failed: int = 0
     test_output: str = ""
+    target_hash: ContentHash = ContentHash("")
+    mutants_marked: int = 0
+    nothing_to_judge: bool = False

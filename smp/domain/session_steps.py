@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from smp.domain.ids import AgentId, AuditId, CheckpointId, ContentHash, FilePath, NodeId, SessionId
+from smp.domain.ids import AgentId, AuditId, CheckpointId, ContentHash, FilePath, NodeId, SandboxId, SessionId
 from smp.domain.sessions import Concurrency, SafetyLevel, Session, SessionMode
 
 
@@ -21,6 +21,7 @@ class OpenSession(Struct, frozen=True, kw_only=True):
         session_id: Chosen by a run, so that opening can be repeated; minted when None.
         driver: Who takes the steps; `rpc:<agent_id>` when None.
         reviews: The session whose handoff this one reviews.
+        sandbox_id: The box of that session which it looks into.
     """
 
     agent_id: AgentId
@@ -33,6 +34,7 @@ class OpenSession(Struct, frozen=True, kw_only=True):
     session_id: SessionId | None = None
     driver: str | None = None
     reviews: SessionId | None = None
+    sandbox_id: SandboxId | None = None
 
 
 class HotNode(Struct, frozen=True, kw_only=True):

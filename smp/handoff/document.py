@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from smp.domain.handoffs import ReviewRequest
 from smp.domain.ids import CommitSha, FilePath, NodeId
 from smp.domain.mutants import IntegrityReport, MutantStatus
 from smp.domain.sandboxes import ChangedFile, ExecutionRecord
@@ -47,16 +48,17 @@ def write_document(
     diff: StructuralDiff,
     runtime: tuple[RuntimeEdge, ...],
     reports: tuple[IntegrityReport, ...],
+    reviews: tuple[ReviewRequest, ...],
     executions: tuple[ExecutionRecord, ...],
     include: Sections,
 ) -> str:
     """The same arguments give the same text: no clock, no random order."""
-    parts = [f"# {_line(title)}", "", *_head(session, base_sha, issue_refs), *_files(files)]
+    parts = [f"# {_line(title)}", "", *_head(session, base_sha, issue_refs, reviews), *_files(files)]
     if include.structural_diff:
         parts += _structure(diff) + _picture(diff, runtime if include.runtime_edges else ())
     if include.runtime_edges:
         parts += _runtime(runtime)
-    parts += _tests(reports)
+    parts += _tests(reports, files)
     if include.mutation_score:
         parts += _mutation(reports)
     if include.execution_log:
@@ -64,7 +66,9 @@ def write_document(
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _head(session: Session, base_sha: CommitSha, issue_refs: tuple[str, ...]) -> list[str]:
+def _head(
+    session: Session, base_sha: CommitSha, issue_refs: tuple[str, ...], reviews: tuple[ReviewRequest, ...]
+) -> list[str]:
     rows = [
         f"- Task: {_line(session.task)}",
         f"- Agent: `{session.agent_id}`, session `{session.id}`, audit `{session.audit_id}`",
@@ -72,6 +76,11 @@ def _head(session: Session, base_sha: CommitSha, issue_refs: tuple[str, ...]) ->
     rows.append(f"- Base: `{base_sha}`")
     if issue_refs:
         rows.append(f"- Issues: {', '.join(_line(ref) for ref in issue_refs)}")
+    rows += [
+        f"- Review: {review.status.value} by `{review.reviewer_agent}` (`{review.id}`)"
+        + (f": {_line(review.comments)}" if review.comments else "")
+        for review in reviews
+    ]
     return [*rows, ""]
 
 
@@ -144,23 +153,45 @@ def _runtime(runtime: tuple[RuntimeEdge, ...]) -> list[str]:
     return [*lines, ""]
 
 
-def _tests(reports: tuple[IntegrityReport, ...]) -> list[str]:
-    lines = ["## Tests", "", "| target | tests | passed | failed | coverage |", "|---|---|---|---|---|"]
-    for report in reports:
+def _tests(reports: tuple[IntegrityReport, ...], files: tuple[ChangedFile, ...]) -> list[str]:
+    lines = ["## Tests", ""]
+    judged = [report for report in reports if not report.nothing_to_judge]
+    lines += [
+        f"The integrity gate had nothing to judge: no changed file holds code that it can judge. {_line(report.test_output)}"
+        for report in reports
+        if report.nothing_to_judge
+    ]
+    if not judged:
+        return [*lines, ""]
+    lines += ["| target | tests | passed | failed | coverage |", "|---|---|---|---|---|"]
+    for report in judged:
         delta = "not measurable" if report.coverage_delta_pct is None else f"{report.coverage_delta_pct:+.2f} points"
         lines.append(
             f"| `{report.target_file}` | `{report.test_file}` | {report.tests_passed} | {report.tests_failed} | {delta} |"
         )
+    named = {path for report in judged for path in (report.target_file, report.test_file)}
+    rest = [path for path in files_of(files) if path not in named]
+    if rest:
+        lines += ["", "Not judged by the integrity gate:", "", *_listed(f"- `{path}`" for path in rest)]
     return [*lines, ""]
 
 
 def _mutation(reports: tuple[IntegrityReport, ...]) -> list[str]:
     lines = ["## Mutation testing", ""]
-    for report in reports:
+    judged = [report for report in reports if not report.nothing_to_judge]
+    if not judged:
+        return [*lines, "No mutants were made: there was nothing to judge.", ""]
+    for report in judged:
         lines.append(
             f"- `{report.target_file}`: score {report.mutation_score:.2f} ({report.mutants_killed} of {report.mutants_total} "
             f"killed, {report.mutants_timed_out} of them by time-out; {report.mutants_equivalent} equivalent, "
             f"{report.mutants_not_covered} not reached); verdict `{report.id}`"
+        )
+        lines += _listed(
+            f"  - survived, declared equivalent: line {outcome.mutant.line} `{_line(outcome.mutant.original)}` → "
+            f"`{_line(outcome.mutant.mutated)}`: {_line(outcome.reason)}"
+            for outcome in report.outcomes
+            if outcome.reason is not None
         )
         lines += _listed(
             f"  - survived: line {outcome.mutant.line} `{_line(outcome.mutant.original)}` → `{_line(outcome.mutant.mutated)}`"

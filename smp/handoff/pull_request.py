@@ -17,13 +17,14 @@ from msgspec.structs import replace
 
 from smp.domain.errors import ForgeFailed, Invalid, SandboxNotFound, ScopeViolation
 from smp.domain.handoffs import BranchChange, FileConflict, PullRequest
-from smp.domain.ids import CommitSha, FilePath, VerifyId
+from smp.domain.ids import CommitSha, ContentHash, FilePath, VerifyId
 from smp.domain.mutants import IntegrityReport
 from smp.domain.paths import covers
 from smp.domain.sandboxes import ChangedFile, ExecutionRecord, Sandbox, SandboxStatus
 from smp.domain.sessions import AuditEvent, Session
 from smp.domain.verification import passed_reports, tree_hash
 from smp.handoff.document import RuntimeEdge, Sections, files_of, write_document
+from smp.handoff.review import require_approval
 from smp.handoff.structural_diff import StructuralDiff, diff_calls, diff_definitions
 from smp.indexing.pipeline import Indexer
 from smp.indexing.reports import FileChange
@@ -108,7 +109,7 @@ class HandoffService:
 
         Raises:
             SandboxNotFound: The box is of another session, or gone.
-            VerificationRequired: No passed verdict on the present content.
+            VerificationRequired: No passed verdict on the present content, or a reviewer who was asked did not approve it.
             ScopeViolation: A changed file lies outside the session's scope.
             Invalid: Nothing changed, or `base_sha` is not the box's commit.
             ForgeFailed: The remote refused; nothing is lost, the call may be repeated.
@@ -117,7 +118,9 @@ class HandoffService:
         if spec.session_id != session.id or sandbox.status is SandboxStatus.DESTROYED:
             raise SandboxNotFound(spec.sandbox_id)
         files = self._driver.changes(sandbox)
-        reports = self._reports(session, sandbox, files, request.verify_id)
+        present = tree_hash(spec.commit_sha, files)
+        reports = self._reports(session, sandbox, present, request.verify_id)
+        reviews = require_approval(self._artifacts, session.id, spec.sandbox_id, present)
         _check(session, spec.commit_sha, request, files)
         change = BranchChange(
             branch=f"smp/{session.id}",
@@ -144,6 +147,7 @@ class HandoffService:
             diff=diff,
             runtime=runtime,
             reports=reports,
+            reviews=reviews,
             executions=executions,
             include=request.include,
         )
@@ -165,13 +169,13 @@ class HandoffService:
         return result
 
     def _reports(
-        self, session: Session, sandbox: Sandbox, files: tuple[ChangedFile, ...], verify_id: str | None
+        self, session: Session, sandbox: Sandbox, present: ContentHash, verify_id: str | None
     ) -> tuple[IntegrityReport, ...]:
         stored = self._artifacts.list(VERIFY, session_id=session.id)
         return passed_reports(
             [msgspec.json.decode(body, type=IntegrityReport) for _, body in stored],
             sandbox_id=sandbox.spec.sandbox_id,
-            present=tree_hash(sandbox.spec.commit_sha, files),
+            present=present,
             verify_id=verify_id,
         )
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from smp.domain.errors import Invalid, SandboxFailed
 from smp.domain.graph import Node, NodeKind
-from smp.domain.ids import FilePath, NodeId, SandboxId, VerifyId, mint_node_id
+from smp.domain.ids import ContentHash, FilePath, NodeId, SandboxId, VerifyId, mint_node_id
 from smp.domain.mutants import IntegrityReport, MissingAssert, Mutant, MutantStatus
 from smp.domain.paths import repository_path
 from smp.domain.sandboxes import ChangedFile, Limits, Sandbox, SandboxSpec
@@ -23,7 +23,9 @@ from smp.domain.sessions import Session
 from smp.domain.verification import passed_reports, tree_hash
 from smp.indexing.analyse import analyse
 from smp.integrity.assertions import missing_asserts, rules_for
+from smp.integrity.equivalents import marks_of, with_marks
 from smp.integrity.mutation import MutationTester, SuiteRun
+from smp.languages.assertions import assertion_rules
 from smp.ports.artifact_store import ArtifactStore
 from smp.ports.clock import Clock
 from smp.ports.graph_store import GraphStore
@@ -104,6 +106,7 @@ class IntegrityService:
             tree_hash=tree_hash(sandbox.spec.commit_sha, changes),
             status="failed",
             verified_at=self._clock.now(),
+            target_hash=ContentHash(hashlib.sha256(source).hexdigest()),
         )
         nodes = [node for node in analyse(target, source).nodes if node.kind in _CALLABLE]
         missing = missing_asserts(
@@ -122,9 +125,45 @@ class IntegrityService:
             with self._left_as_found(sandbox, changes):
                 suite = self._suite(report, sandbox, source, mutants, lines, limits, heartbeat)
                 report = _judged(report, suite, [node for node in nodes if _touches(node, lines)])
+                report = with_marks(report, marks_of(self._artifacts, session.id, report.target_hash))
             if suite.is_green:
                 delta = self._coverage_delta(sandbox, target, test, changes, suite, limits, heartbeat)
                 report = replace(report, coverage_delta_pct=delta)
+        body = self._artifacts.put_if_absent(VERIFY, verify_id, msgspec.json.encode(report), session_id=session.id)
+        return msgspec.json.decode(body, type=IntegrityReport)
+
+    def judges(self, path: FilePath) -> bool:
+        """Whether the gate can judge code in a file of this kind."""
+        if assertion_rules(path) is None:
+            return False
+        try:
+            self._mutator.enumerate(path, b"", lines=None)
+        except Invalid:
+            return False
+        return True
+
+    def nothing_to_judge(self, session: Session, sandbox: Sandbox, evidence: str, *, key: str = "") -> IntegrityReport:
+        """Let a box's present content out unjudged: no changed file holds code that the gate can judge.
+
+        The caller has seen to that, and to a green test command.
+
+        Args:
+            evidence: Which command was green; the pull request says so.
+            key: Chosen id of the verdict; the same key again returns the first verdict.
+        """
+        verify_id = VerifyId(key or self._clock.fresh_id("ver"))
+        report = IntegrityReport(
+            id=verify_id,
+            session_id=session.id,
+            sandbox_id=sandbox.spec.sandbox_id,
+            target_file=FilePath(""),
+            test_file=FilePath(""),
+            tree_hash=tree_hash(sandbox.spec.commit_sha, self._driver.changes(sandbox)),
+            status="passed",
+            verified_at=self._clock.now(),
+            test_output=evidence,
+            nothing_to_judge=True,
+        )
         body = self._artifacts.put_if_absent(VERIFY, verify_id, msgspec.json.encode(report), session_id=session.id)
         return msgspec.json.decode(body, type=IntegrityReport)
 

@@ -67,6 +67,7 @@ class Ledger:
         self._clock = clock
         self._notifier = notifier
         self.on_expiry: Callable[[Session], None] = lambda session: None
+        self.on_review: Callable[[Session], None] = lambda session: None
 
     def replay(self, session_id: SessionId, key: str, inputs: object, kind: type[T]) -> T | None:
         """The first result of a step that was taken before; None when it was not, or has no key.
@@ -120,9 +121,12 @@ class Ledger:
             for file in write:
                 self.refuse_outside(session, file, method=method)
             try:
-                return self._extended(session)
+                session = self._extended(session)
             except Fenced:
                 continue
+            if session.reviews is not None:
+                self.on_review(session)
+            return session
         raise Fenced(f"session {session_id!r} is written by too many calls at once; repeat the call")
 
     def refuse_outside(self, session: Session, file: FilePath, *, method: str) -> None:

@@ -8,7 +8,7 @@ compare-and-set decides.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -107,6 +107,10 @@ class SessionLife:
         self._turns: dict[SessionId, threading.RLock] = {}
         self._turns_guard = threading.Lock()
 
+    def when_review_begins(self, accept: Callable[[Session], None]) -> None:
+        """Have `accept` called with a reviewer's session at each of its calls; wiring, before the first call."""
+        self._ledger.on_review = accept
+
     # Life of a session
 
     def open(self, request: OpenSession) -> OpenedSession:
@@ -141,6 +145,7 @@ class SessionLife:
             audit_id=AuditId(self._clock.fresh_id("aud")),
             driver=request.driver or f"{RPC_DRIVER}{request.agent_id}",
             reviews=request.reviews,
+            sandbox_id=request.sandbox_id if request.reviews is not None else None,
         )
         event = AuditEvent(
             seq=0,
@@ -158,6 +163,8 @@ class SessionLife:
                 refuse_foreign(present, request.driver)
             raise SequenceViolation(f"session id {session.id!r} is taken; open one without naming an id") from error
         stored = self._ledger.present(stored.id)
+        if stored.reviews is not None:
+            self._workspace.look_into(stored)
         return OpenedSession(
             session=stored,
             granted_scope=stored.scope,

@@ -205,11 +205,27 @@ class Workspace:
             return None
         return box
 
+    def look_into(self, session: Session) -> None:
+        """Give a reviewer's session the graph of the box that it reviews: what differs there, as if it had pushed it.
+
+        Repeating is harmless; a box that is gone leaves the graph of the commit's files.
+        """
+        box = self.box(session)
+        if box is None:
+            return
+        differing = tuple(
+            self._pushed_change(_change_of(file.path, file.content))
+            for file in self._driver.changes(box)
+            if file.link is None
+        )
+        if differing:
+            self._append(session.id, differing)
+
     def box_changes(self, session: Session) -> tuple[FilePath, ...]:
         """Files that differ from the commit in the session's box; none when it cannot be asked any more."""
         box = self.box(session)
-        if box is None:
-            return ()
+        if box is None or box.spec.session_id != session.id:
+            return ()  # a reviewer looks into a box that another session has written
         try:
             return tuple(file.path for file in self._driver.changes(box))
         except SmpError:

@@ -7,6 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from smp.bootstrap import build_platform
 from smp.rpc.dispatcher import Dispatcher
 from smp.rpc.methods import METHOD_GROUPS
@@ -40,12 +42,17 @@ class Shop:
         git(self.repo, "push", "-q", "origin", "main")
         services = build_platform(load_settings(self.repo, data_dir=root / "data"))
         services.indexer.refresh()
+        self.services = services
         self._dispatcher = Dispatcher(MethodRegistry(METHOD_GROUPS), services)
 
     def ask(self, method: str, **params: object) -> Any:
         """The result of a method, or its error object under `error`."""
+        return self.ask_as(None, method, **params)
+
+    def ask_as(self, caller: str | None, method: str, **params: object) -> Any:
+        """As `ask`, by an agent that a token names."""
         request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        raw = self._dispatcher.handle_bytes(json.dumps(request).encode())
+        raw = self._dispatcher.handle_bytes(json.dumps(request).encode(), caller=caller)
         assert raw is not None
         answer = json.loads(raw)
         return answer["result"] if "result" in answer else {"error": answer["error"]}
@@ -64,6 +71,17 @@ class Shop:
 
     def verify(self, box: str, test: str = "tests/test_strong.py", target: str = "src/prices.py") -> Any:
         return self.ask("smp/verify/integrity", sandbox_id=box, target_file=target, test_file=test)
+
+    def audit(self, session: str) -> list[Any]:
+        """The record of a session, which this closes."""
+        closed = self.ask("smp/session/close", session_id=session, status="completed")
+        events: list[Any] = self.ask("smp/audit/get", audit_log_id=closed["audit_log_id"])["events"]
+        return events
+
+    def notices(self, kind: str) -> list[Any]:
+        """Notifications of a type so far."""
+        found = [json.loads(msgspec.json.encode(notice.body)) for notice in self.services.notifier.after(0)]
+        return [body for body in found if body["type"] == kind]
 
     def refs(self) -> str:
         return subprocess.run(

@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from smp.domain.errors import Planned
-from smp.domain.ids import VerifyId
+from smp.domain.handoffs import ReviewStatus
+from smp.domain.ids import AgentId, VerifyId
 from smp.handoff.document import Sections
 from smp.handoff.pull_request import PullRequestRequest, PullRequestResult
 from smp.rpc.context import RequestContext
 from smp.rpc.method import rpc_method
-from smp.rpc.reading import given
+from smp.rpc.reading import given, rfc3339
 from smp.rpc.wire import AnyRef, Commit, Params, SessionRef, Text
 
 Title = Annotated[str, Meta(min_length=1, max_length=500)]
@@ -97,26 +97,43 @@ class ReviewParams(Params, frozen=True, kw_only=True):
 
     sandbox_id: AnyRef
     session_id: SessionRef
-    reviewer_agent: Text
+    reviewer_agent: Annotated[str, Meta(min_length=1, max_length=200)]
     verify_result_id: AnyRef
 
 
 class ReviewResult(Struct, frozen=True, kw_only=True):
-    """The reviewer's own session on the same box."""
+    """The reviewer's own session on the same box: it reads only, and its first call accepts the handoff."""
 
     handoff_id: str
     reviewer_agent: str
     sandbox_id: str
     status: Literal["pending_review"]
     reviewer_session: str
+    verify_result_id: str
 
 
 class DecideParams(Params, frozen=True, kw_only=True):
-    """The reviewer's decision."""
+    """The reviewer's decision.
+
+    Attributes:
+        session_id: The reviewer's session; may be left out where the token says who calls.
+    """
 
     handoff_id: AnyRef
     decision: Literal["approve", "request_changes", "reject"]
-    comments: str = ""
+    comments: Annotated[str, Meta(max_length=20_000)] = ""
+    session_id: SessionRef | UnsetType = UNSET
+
+
+class DecideResult(Struct, frozen=True, kw_only=True):
+    """What is on record; the first decision on a handoff stands."""
+
+    handoff_id: str
+    reviewer_agent: str
+    sandbox_id: str
+    status: ReviewStatus
+    comments: str
+    decided_at: str
 
 
 @rpc_method("smp/handoff/pr")
@@ -141,16 +158,43 @@ def pull_request(params: PullRequestParams, ctx: RequestContext) -> OpenResult |
     return pull_request_result(services.handoff.pull_request(session, box, request))
 
 
-@rpc_method("smp/handoff/review", planned=True)
+@rpc_method("smp/handoff/review")
 def review(params: ReviewParams, ctx: RequestContext) -> ReviewResult:
-    """Hand a verified box to a reviewer agent, who gets a session of its own."""
-    raise Planned("smp/handoff/review")
+    """Hand a verified box to a reviewer agent, who gets a session of its own; smp/handoff/pr then waits for approval."""
+    services = ctx.services
+    session = services.sessions.require(params.session_id, method="smp/handoff/review")
+    box = services.sandboxes.get(params.sandbox_id, session_id=session.id)
+    services.indexer.ensure_fresh()
+    asked = services.reviews.request(session, box, AgentId(params.reviewer_agent), VerifyId(params.verify_result_id))
+    return ReviewResult(
+        handoff_id=asked.id,
+        reviewer_agent=asked.reviewer_agent,
+        sandbox_id=asked.sandbox_id,
+        status=ReviewStatus.PENDING.value,
+        reviewer_session=asked.reviewer_session,
+        verify_result_id=asked.verify_result_id,
+    )
 
 
-@rpc_method("smp/handoff/decide", planned=True)
-def decide(params: DecideParams, ctx: RequestContext) -> ReviewResult:
-    """Approve a handed-over change, ask for changes, or reject it."""
-    raise Planned("smp/handoff/decide")
+@rpc_method("smp/handoff/decide")
+def decide(params: DecideParams, ctx: RequestContext) -> DecideResult:
+    """Approve a handed-over change, ask for changes, or reject it; the reviewer only."""
+    decided = ctx.services.reviews.decide(
+        params.handoff_id,
+        params.decision,
+        params.comments,
+        session_id=given(params.session_id),
+        agent_id=ctx.caller,
+    )
+    assert decided.decided_at is not None, "what is decided has its time"
+    return DecideResult(
+        handoff_id=decided.id,
+        reviewer_agent=decided.reviewer_agent,
+        sandbox_id=decided.sandbox_id,
+        status=decided.status,
+        comments=decided.comments,
+        decided_at=rfc3339(decided.decided_at),
+    )
 
 
 def pull_request_result(result: PullRequestResult) -> OpenResult | ConflictsResult:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType, field
 
 from smp.domain.errors import SmpError
-from smp.domain.ids import FilePath
+from smp.domain.ids import FilePath, SessionId
 from smp.domain.sandboxes import ChangedFile, TracerName
 from smp.domain.sessions import Concurrency, Session
 from smp.rpc.context import RequestContext
@@ -133,7 +133,7 @@ class ExecuteResult(Result, frozen=True, kw_only=True):
 def execute(params: ExecuteParams, ctx: RequestContext) -> ExecuteResult:
     """Run a shell command in a box; nothing that it started is alive afterwards, and files stay for the next one."""
     services = ctx.services
-    box = services.sandboxes.get(params.sandbox_id, session_id=given(params.session_id))
+    box = services.sandboxes.get(params.sandbox_id, session_id=_owner(given(params.session_id), params.sandbox_id, ctx))
     session = services.sessions.require(box.spec.session_id, method="smp/sandbox/execute")
     services.indexer.ensure_fresh()
     record = services.sandboxes.execute(
@@ -196,6 +196,15 @@ def destroy(params: DestroyParams, ctx: RequestContext) -> DestroyResult:
             filesystem_mb=round(gone.bytes_freed / _BYTES_PER_MB, 3), services_stopped=gone.box.spec.services
         ),
     )
+
+
+def _owner(session_id: str | None, sandbox_id: str, ctx: RequestContext) -> str | None:
+    """Whose box a caller's session may run commands in: its own, or the one that it reviews."""
+    stored = None if session_id is None else ctx.services.session_store.get(SessionId(session_id))
+    if stored is None or stored.reviews is None or stored.sandbox_id != sandbox_id:
+        return session_id
+    ctx.services.sessions.require(stored.id, method="smp/sandbox/execute")
+    return stored.reviews
 
 
 def _pushed(session: Session, ctx: RequestContext) -> tuple[ChangedFile, ...]:

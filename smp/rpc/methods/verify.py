@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from smp.domain.errors import Planned
+from smp.domain.errors import NotFound
 from smp.domain.mutants import IntegrityReport, MutantStatus
 from smp.rpc.context import RequestContext
 from smp.rpc.method import rpc_method
@@ -22,8 +22,9 @@ class IntegrityParams(Params, frozen=True, kw_only=True):
 
 
 class SurvivorResult(Struct, frozen=True, kw_only=True):
-    """A mutant that no test noticed. surviving_test: the first test that runs the line."""
+    """A mutant that no test noticed. surviving_test: the first test that runs the line; mutant: its number."""
 
+    mutant: int
     node_id: str
     file: str
     line: int
@@ -31,6 +32,18 @@ class SurvivorResult(Struct, frozen=True, kw_only=True):
     mutated_op: str
     surviving_test: str
     operator: str
+
+
+class MarkedResult(Struct, frozen=True, kw_only=True):
+    """A survivor that somebody declared equivalent (smp/verify/mark_equivalent); not in the total."""
+
+    mutant: int
+    node_id: str
+    file: str
+    line: int
+    original_op: str
+    mutated_op: str
+    reason: str
 
 
 class MissingAssertResult(Struct, frozen=True, kw_only=True):
@@ -41,8 +54,11 @@ class MissingAssertResult(Struct, frozen=True, kw_only=True):
     test: str
 
 
-class PassedResult(Struct, frozen=True, kw_only=True, tag_field="status", tag="passed"):
-    """mutants_timed_out: part of the killed ones. mutants_equivalent, mutants_not_covered: not in the total."""
+class PassedResult(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="status", tag="passed"):
+    """mutants_timed_out: part of the killed ones. mutants_equivalent, mutants_not_covered: not in the total.
+
+    marked_equivalent: survivors that somebody declared equivalent; left out when there are none.
+    """
 
     verify_result_id: str
     coverage_delta_pct: float | None
@@ -54,6 +70,7 @@ class PassedResult(Struct, frozen=True, kw_only=True, tag_field="status", tag="p
     mutants_timed_out: int
     mutants_equivalent: int
     mutants_not_covered: int
+    marked_equivalent: tuple[MarkedResult, ...] = ()
 
 
 class FailedResult(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="status", tag="failed"):
@@ -70,17 +87,18 @@ class FailedResult(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fi
     mutants_equivalent: int | None = None
     mutants_not_covered: int | None = None
     survivors: tuple[SurvivorResult, ...] = ()
+    marked_equivalent: tuple[MarkedResult, ...] = ()
     missing_assert_for: tuple[MissingAssertResult, ...] = ()
     tests_failed: int | None = None
     test_output: str | None = None
 
 
 class MarkParams(Params, frozen=True, kw_only=True):
-    """Accept a surviving mutant as equivalent, for good and with a reason."""
+    """A survivor, by its number in a verdict, that no test could tell from the original; and why."""
 
     verify_result_id: AnyRef
-    mutant: int
-    reason: Text
+    mutant: Annotated[int, Meta(ge=0)]
+    reason: Annotated[Text, Meta(max_length=2000)]
 
 
 @rpc_method("smp/verify/integrity")
@@ -93,10 +111,18 @@ def integrity(params: IntegrityParams, ctx: RequestContext) -> PassedResult | Fa
     return integrity_result(report)
 
 
-@rpc_method("smp/verify/mark_equivalent", planned=True)
-def mark_equivalent(params: MarkParams, ctx: RequestContext) -> PassedResult:
-    """Mark a surviving mutant as equivalent; recorded in the audit."""
-    raise Planned("smp/verify/mark_equivalent")
+@rpc_method("smp/verify/mark_equivalent")
+def mark_equivalent(params: MarkParams, ctx: RequestContext) -> PassedResult | FailedResult:
+    """Declare a surviving mutant equivalent: it holds the verdict back no longer; audit and pull request tell of it."""
+    services = ctx.services
+    known = services.integrity.report(params.verify_result_id)
+    if known is None:
+        raise NotFound(
+            f"no verdict {params.verify_result_id!r}; smp/verify/integrity returns its id",
+            verify_result_id=params.verify_result_id,
+        )
+    session = services.sessions.require(known.session_id, method="smp/verify/mark_equivalent")
+    return integrity_result(services.equivalents.mark(session, known.id, params.mutant, params.reason))
 
 
 def integrity_result(report: IntegrityReport) -> PassedResult | FailedResult:
@@ -113,6 +139,7 @@ def integrity_result(report: IntegrityReport) -> PassedResult | FailedResult:
             mutants_timed_out=report.mutants_timed_out,
             mutants_equivalent=report.mutants_equivalent,
             mutants_not_covered=report.mutants_not_covered,
+            marked_equivalent=_marked(report),
         )
     match report.failure_code:
         case "MISSING_AST_ASSERT":
@@ -138,6 +165,7 @@ def integrity_result(report: IntegrityReport) -> PassedResult | FailedResult:
                 mutants_equivalent=report.mutants_equivalent,
                 mutants_not_covered=report.mutants_not_covered,
                 survivors=_survivors(report),
+                marked_equivalent=_marked(report),
             )
         case _:
             return FailedResult(
@@ -151,6 +179,7 @@ def integrity_result(report: IntegrityReport) -> PassedResult | FailedResult:
 def _survivors(report: IntegrityReport) -> tuple[SurvivorResult, ...]:
     return tuple(
         SurvivorResult(
+            mutant=outcome.mutant.index,
             node_id=outcome.mutant.node_id,
             file=outcome.mutant.file,
             line=outcome.mutant.line,
@@ -161,6 +190,22 @@ def _survivors(report: IntegrityReport) -> tuple[SurvivorResult, ...]:
         )
         for outcome in report.outcomes
         if outcome.status is MutantStatus.SURVIVED
+    )
+
+
+def _marked(report: IntegrityReport) -> tuple[MarkedResult, ...]:
+    return tuple(
+        MarkedResult(
+            mutant=outcome.mutant.index,
+            node_id=outcome.mutant.node_id,
+            file=outcome.mutant.file,
+            line=outcome.mutant.line,
+            original_op=outcome.mutant.original,
+            mutated_op=outcome.mutant.mutated.strip() or outcome.mutant.mutated,
+            reason=outcome.reason,
+        )
+        for outcome in report.outcomes
+        if outcome.reason is not None
     )
 
 

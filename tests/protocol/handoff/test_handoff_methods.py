@@ -107,15 +107,3 @@ def test_bad_input_gets_its_code(shop: Shop) -> None:
         "box of another session": -32008,
         "unknown session": -32003,
     }
-
-
-@pytest.mark.parametrize(
-    ("method", "params"),
-    [
-        ("review", {"sandbox_id": "b", "session_id": "s", "reviewer_agent": "r", "verify_result_id": "v"}),
-        ("decide", {"handoff_id": "h", "decision": "approve"}),
-    ],
-)
-def test_review_is_planned(shop: Shop, method: str, params: dict[str, str]) -> None:
-    got = shop.ask(f"smp/handoff/{method}", **params)["error"]
-    assert (got["code"], got["data"]["planned"]) == (-32601, True)

@@ -47,6 +47,7 @@ def test_a_weak_test_names_its_survivors_in_a_fixed_order(shop: Shop) -> None:
     got = shop.verify(box, "tests/test_weak.py")
     assert (got["status"], got["failure_code"], got["ast_assert_check"]) == ("failed", "SURVIVING_MUTANT", "passed")
     assert got["mutants_survived"] == len(got["survivors"]) == got["mutants_total"] - got["mutants_killed"]
+    listed = [{name: value for name, value in one.items() if name != "mutant"} for one in got["survivors"]]
     assert {
         "node_id": "function:src/prices.py#net",
         "file": "src/prices.py",
@@ -55,7 +56,7 @@ def test_a_weak_test_names_its_survivors_in_a_fixed_order(shop: Shop) -> None:
         "mutated_op": "11",
         "surviving_test": "tests/test_weak.py::test_net",
         "operator": "constant",
-    } in got["survivors"]
+    } in listed
     assert shop.verify(shop.box()[1], "tests/test_weak.py")["survivors"] == got["survivors"]
 
 
@@ -96,6 +97,62 @@ def test_bad_input_gets_its_code(shop: Shop) -> None:
     assert shop.verify(box)["error"]["code"] in {-32008, -32003}
 
 
-def test_marking_equivalent_mutants_is_planned(shop: Shop) -> None:
-    got = shop.ask("smp/verify/mark_equivalent", verify_result_id="ver_1", mutant=1, reason="same")["error"]
-    assert (got["code"], got["data"]["planned"]) == (-32601, True)
+def test_survivors_declared_equivalent_hold_nothing_back_and_stay_visible(shop: Shop) -> None:
+    session, box = shop.box()
+    shop.put(box, "src/prices.py", PRICES.replace("free", "gratis"))
+    failed = shop.verify(box, "tests/test_weak.py")
+    verdict, survivors = failed["verify_result_id"], failed["survivors"]
+    assert len(survivors) > 1
+    reasons = {one["mutant"]: f"nobody sees {one['mutant']}" for one in survivors}
+    answers = [
+        shop.ask("smp/verify/mark_equivalent", verify_result_id=verdict, mutant=mutant, reason=reason)
+        for mutant, reason in reasons.items()
+    ]
+    assert [got["status"] for got in answers] == ["failed"] * (len(survivors) - 1) + ["passed"]
+    assert [len(got.get("survivors", ())) for got in answers] == list(range(len(survivors) - 1, -1, -1))
+    passed = answers[-1]
+    assert (passed["mutation_score"], passed["mutants_survived"]) == (1.0, 0)
+    assert passed["mutants_total"] == passed["mutants_killed"] == failed["mutants_killed"]
+    assert {one["mutant"]: one["reason"] for one in passed["marked_equivalent"]} == reasons
+    again = shop.verify(box, "tests/test_weak.py")
+    assert {one["mutant"]: one["reason"] for one in again["marked_equivalent"]} == reasons
+    pr = shop.ask("smp/handoff/pr", sandbox_id=box, session_id=session, title="t", verify_result_id=verdict)
+    document = Path(pr["document"]).read_text("utf-8")
+    audit = shop.audit(session)
+    told = [event for event in audit if event["method"] == "smp/verify/mark_equivalent"]
+    assert len(told) == len(reasons)
+    for reason in reasons.values():
+        assert reason in document
+        assert any(event["detail"].endswith(reason) for event in told)
+
+
+def test_a_mark_is_refused_where_there_is_no_survivor(shop: Shop) -> None:
+    _, box = shop.box()
+    failed = shop.verify(box, "tests/test_weak.py")
+    mark = {
+        "verify_result_id": failed["verify_result_id"],
+        "mutant": failed["survivors"][0]["mutant"],
+        "reason": "same",
+    }
+    killed = next(n for n in range(100) if n not in {one["mutant"] for one in failed["survivors"]})
+    wrongs: dict[str, dict[str, object]] = {
+        "mutant": {"mutant": killed},
+        "out of range": {"mutant": 10_000},
+        "negative": {"mutant": -1},
+        "blank reason": {"reason": " "},
+        "no reason": {"reason": ""},
+        "unknown verdict": {"verify_result_id": "ver_unknown"},
+    }
+    ask = "smp/verify/mark_equivalent"
+    answers = {name: shop.ask(ask, **{**mark, **wrong})["error"] for name, wrong in wrongs.items()}
+    assert {name: (error["code"], error["data"].get("path")) for name, error in answers.items()} == {
+        "mutant": (-32602, "mutant"),
+        "out of range": (-32602, "mutant"),
+        "negative": (-32602, "mutant"),
+        "blank reason": (-32602, "reason"),
+        "no reason": (-32602, "reason"),
+        "unknown verdict": (-32001, None),
+    }
+    first = shop.ask(ask, **mark)
+    assert shop.ask(ask, **mark) == first
+    assert shop.ask(ask, **{**mark, "reason": "another"})["error"]["data"]["path"] == "reason"
