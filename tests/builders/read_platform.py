@@ -121,7 +121,6 @@ def read_platform(graph: str) -> Services:
         artifacts=missing,
         notifier=missing,
         indexer=cast("Any", FreshIndex(store, partition)),
-        snapshots=missing,
         sessions=cast("Any", FewSessions(store)),
         sandboxes=missing,
         integrity=missing,
