@@ -9,16 +9,19 @@ from smp.adapters.clock_system import SystemClock
 from smp.adapters.embedder_minilm import MiniLmEmbedder
 from smp.adapters.forge_git import GitForge
 from smp.adapters.graph_sqlite import SqliteGraphStore
+from smp.adapters.keys_directory import DirectoryKeyring
 from smp.adapters.mutator_native import NativeMutator
 from smp.adapters.runs_temporal import TemporalRunEngine, connect
 from smp.adapters.sandbox_bubblewrap.driver import BubblewrapDriver
 from smp.adapters.sessions_sqlite.artifacts import SqliteArtifactStore
 from smp.adapters.sessions_sqlite.notifications import SqliteNotifier
 from smp.adapters.sessions_sqlite.sessions import SqliteSessionStore
+from smp.adapters.snapshots_directory import DirectorySnapshotStore
 from smp.adapters.sources_git import GitSourceTree
 from smp.adapters.vectors_embedded import EmbeddedVectorIndex
 from smp.handoff.pull_request import HandoffService
 from smp.handoff.review import ReviewService
+from smp.indexing.distribution import SnapshotService
 from smp.indexing.pipeline import Indexer
 from smp.integrity.equivalents import EquivalentMutants
 from smp.integrity.verdict import IntegrityService
@@ -93,6 +96,15 @@ def build_platform(settings: Settings) -> Services:
         artifacts=artifacts,
         notifier=notifier,
         indexer=indexer,
+        snapshots=SnapshotService(
+            clock=clock,
+            indexer=indexer,
+            cache=graph,
+            graph=graph,
+            metadata=graph,
+            store=DirectorySnapshotStore(settings),
+            keyring=DirectoryKeyring(settings),
+        ),
         sessions=sessions,
         sandboxes=SandboxService(
             settings=settings,

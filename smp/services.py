@@ -9,6 +9,7 @@ from msgspec import Struct
 if TYPE_CHECKING:  # names for the checker alone: a handler module must not load every use case to be imported
     from smp.handoff.pull_request import HandoffService
     from smp.handoff.review import ReviewService
+    from smp.indexing.distribution import SnapshotService
     from smp.indexing.pipeline import Indexer
     from smp.integrity.equivalents import EquivalentMutants
     from smp.integrity.verdict import IntegrityService
@@ -43,6 +44,7 @@ class Services(Struct, frozen=True, kw_only=True):
     artifacts: ArtifactStore
     notifier: Notifier
     indexer: Indexer
+    snapshots: SnapshotService
     sessions: SessionService
     sandboxes: SandboxService
     integrity: IntegrityService

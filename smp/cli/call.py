@@ -9,12 +9,16 @@ import click
 import msgspec
 from msgspec import UnsetType
 
+from smp.bootstrap import build_platform
 from smp.cli.options import open_indexed, repository_options
 from smp.rpc.dispatcher import Dispatcher
 from smp.rpc.dispatcher import Response as RpcResponse
 from smp.rpc.methods import METHOD_GROUPS
 from smp.rpc.registry import MethodRegistry
 from smp.settings import Settings
+
+WITHOUT_INDEX = frozenset({"smp/index/import"})
+"""Methods that bring the index along: building one first would be the work that they save."""
 
 
 @click.command()
@@ -30,7 +34,7 @@ def call(settings: Settings, method: str, params: str) -> None:
     Example: smp call smp/navigate '{"query": "src/shop/cart.py#Cart.total"}'
     """
     raw = _read(params)
-    services = open_indexed(settings)
+    services = build_platform(settings) if method in WITHOUT_INDEX else open_indexed(settings)
     request = b'{"jsonrpc":"2.0","id":0,"method":' + msgspec.json.encode(method) + b',"params":' + raw + b"}"
     answer = Dispatcher(MethodRegistry(METHOD_GROUPS), services).handle(request)
     if not isinstance(answer, RpcResponse):

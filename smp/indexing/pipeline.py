@@ -28,6 +28,15 @@ from smp.domain.ids import AgentId, ContentHash, FilePath, SessionId
 from smp.domain.merkle import MerkleTree
 from smp.domain.source import ANALYSIS_FORMAT
 from smp.domain.telemetry import NodeChange
+from smp.indexing.capture import (
+    Adoption,
+    Capture,
+    add_observations,
+    divergence,
+    is_whole,
+    known_analyses,
+    stage_whole,
+)
 from smp.indexing.changes import NodeChanges, compare_nodes, notification_of, telemetry_of
 from smp.indexing.churn import churn_of
 from smp.indexing.enrich import enrich_nodes
@@ -176,6 +185,23 @@ class Indexer:
             counts=counts,
             parse_errors=staged.parse_errors if staged else (),
         )
+
+    def adopt(self, capture: Capture) -> Adoption:
+        """Bring the index up to the working tree, taking what another index knows of equal files instead of reading them.
+
+        Files of the capture's scope that differ here are indexed anew from the tree, all or nothing, as a refresh does.
+        Repeating it is harmless. Raises what `refresh` raises.
+        """
+        with self._lock, _collector_paused():
+            listing = self._sources.list()
+            _, _, staged = self._retrying(lambda: self._refresh_once(listing, None, capture))
+            files = self._cache.file_hashes()
+        made = [p for p, one in staged.analysed.items() if capture.files.get(p) != one.hash] if staged else []
+        return Adoption(diverging=divergence(capture, files), re_indexed=tuple(sorted(made)))
+
+    def wanted_root(self) -> ContentHash:
+        """The root hash that the index has once it is fresh; indexes nothing."""
+        return build_tree(self._target(self._sources.list()).files).hash
 
     def ensure_fresh(self) -> None:
         """Index what has changed on disk since; cheap when nothing has (one `git ls-files`, one `stat` a file)."""
@@ -328,33 +354,38 @@ class Indexer:
         raise Unavailable("other processes keep changing the index; repeat the call", backend="index")
 
     def _refresh_once(
-        self, listing: Listing, progress: Progress | None
+        self, listing: Listing, progress: Progress | None, given: Capture | None = None
     ) -> tuple[DeltaCounts, NodeChanges, Staged | None]:
         record = load_record(self._cache)
         target = self._target(listing)
         indexed = self._cache.file_hashes() if record and record.format == FORMAT else {}
-        changed = [path for path, digest in target.files.items() if indexed.get(path) != digest]
+        anew = frozenset(divergence(given, target.files)) if given else frozenset()
+        changed = [path for path, digest in target.files.items() if indexed.get(path) != digest or path in anew]
         gone = [path for path in self._cache.file_hashes() if path not in target.files]
         overtaken: dict[FilePath, Pushed | None] = dict.fromkeys(target.overtaken)
         if record and record.format == FORMAT and not changed and not gone:
             self._touch(record, overtaken)
+            if given is not None:
+                with self._cache.transaction():
+                    add_observations(given, self._graph, self._metadata)
             return DeltaCounts(), NodeChanges(), None
-        analysed, configs = self._analyse_files(self._contents(changed, target), len(changed), progress)
-        vanished = [path for path in changed if path not in analysed and path in self._cache.file_hashes()]
-        _tell(progress, "link", 0, 1)
-        staged = stage(
-            self._remembered(record),
-            analysed,
-            [*gone, *vanished],
-            configs=configs,
-            link=self._link,
-        )
-        _tell(progress, "link", 1, 1)
+        if given is not None and is_whole(given, target.files):
+            staged = stage_whole(given, self._remembered(record), self._kept(target.files, target), gone)
+        else:
+            known = known_analyses(given, changed, target.files) if given else {}
+            unread = [path for path in changed if path not in known]
+            analysed, configs = self._analyse_files(self._contents(unread, target), len(unread), progress)
+            analysed, configs = known | analysed, self._kept(known, target) | configs
+            vanished = [path for path in changed if path not in analysed and path in self._cache.file_hashes()]
+            _tell(progress, "link", 0, 1)
+            memory = self._remembered(record)
+            staged = stage(memory, analysed, [*gone, *vanished], configs=configs, link=self._link)
+            _tell(progress, "link", 1, 1)
         first = record is None
-        before = () if first else _nodes_of(self._graph, [*analysed, *staged.removed])
+        before = () if first else _nodes_of(self._graph, [*staged.analysed, *staged.removed])
         changes = compare_nodes(before, () if first else _analysed_nodes(staged))
         _tell(progress, "store", 0, 1)
-        counts = self._commit(staged, changes, pushes=overtaken, agent=None, session=None, first=first)
+        counts = self._commit(staged, changes, pushes=overtaken, agent=None, session=None, first=first, given=given)
         _tell(progress, "store", 1, 1)
         return counts, changes, staged
 
@@ -410,6 +441,7 @@ class Indexer:
         agent: AgentId | None,
         session: SessionId | None,
         first: bool,
+        given: Capture | None = None,
     ) -> DeltaCounts:
         now = self._clock.now()
         files = tuple(sorted({*staged.analysed, *staged.removed}))
@@ -423,6 +455,8 @@ class Indexer:
             nodes = _analysed_nodes(staged)
             known = self._metadata.enrichments(node.id for node in nodes)
             self._metadata.put_enrichments(enrich_nodes(nodes, known, at=_stamp(now)))
+            if given is not None:
+                add_observations(given, self._graph, self._metadata)
             self._cache.put_file_hashes({path: one.hash for path, one in staged.analysed.items()}, staged.removed)
             self._cache.put_blobs(ANALYSIS, {p: encode_analysis(one.analysis) for p, one in staged.analysed.items()})
             self._cache.put_blobs(
@@ -510,6 +544,11 @@ class Indexer:
                     yield SourceFile(path=path, content=pushed.content, hash=content_hash(pushed.content))
                 elif path in disk:
                     yield disk[path]
+
+    def _kept(self, paths: Iterable[FilePath], target: _Target) -> dict[FilePath, bytes]:
+        """Content of those of these files that linking reads itself."""
+        wanted = [path for path in paths if keeps_content(path)]
+        return {file.path: file.content for file in self._contents(wanted, target)}
 
     def _analyse_files(
         self, files: Iterator[SourceFile], total: int, progress: Progress | None

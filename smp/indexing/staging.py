@@ -125,7 +125,7 @@ def stage(
     parts += [_edges_part(after.analyses[path], result.edges[path]) for path in relinked]
     first = memory.generation == 0
     if first or after.files.keys() != memory.files.keys() or wanted_manifests(configs):
-        parts.insert(0, _structure(after))
+        parts.insert(0, structure_of(after))
     return Staged(
         delta=GraphDelta(parts=tuple(parts), removed=tuple(Owner(path) for path in gone)),
         memory=msgspec.structs.replace(
@@ -159,6 +159,13 @@ def own_node_id(path: FilePath) -> NodeId:
     """The id of the node that stands for a file itself."""
     config = language_of(path) is None and is_config(path)
     return mint_node_id((NodeKind.CONFIG if config else NodeKind.FILE).value.lower(), path)
+
+
+def structure_of(after: Memory) -> GraphPart:
+    """Repository and packages above the files of a memory."""
+    part = structure_part({path: own_node_id(path) for path in after.files}, name=repository_name(after.configs))
+    assert part.owner == OWNER_STRUCTURE
+    return part
 
 
 def _after(
@@ -197,9 +204,3 @@ def _whole_part(one: Analysed, linked: tuple[Edge, ...]) -> GraphPart:
 def _edges_part(analysis: FileAnalysis, linked: tuple[Edge, ...]) -> GraphPart:
     edges = tuple(sorted((*analysis.edges, *linked), key=edge_order))
     return GraphPart(owner=Owner(analysis.path), nodes=None, edges=edges)
-
-
-def _structure(after: Memory) -> GraphPart:
-    part = structure_part({path: own_node_id(path) for path in after.files}, name=repository_name(after.configs))
-    assert part.owner == OWNER_STRUCTURE
-    return part

@@ -121,6 +121,7 @@ def read_platform(graph: str) -> Services:
         artifacts=missing,
         notifier=missing,
         indexer=cast("Any", FreshIndex(store, partition)),
+        snapshots=missing,
         sessions=cast("Any", FewSessions(store)),
         sandboxes=missing,
         integrity=missing,

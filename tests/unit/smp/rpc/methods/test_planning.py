@@ -1,4 +1,4 @@
-"""`smp/plan` and `smp/conflict` over sessions that exist as lines of a table; and what is planned for later."""
+"""`smp/plan` and `smp/conflict` over sessions that exist as lines of a table."""
 
 from __future__ import annotations
 
@@ -130,14 +130,3 @@ def test_readers_strangers_and_oneself_do_not(dispatcher: Dispatcher, a: str, b:
 
 def test_an_unknown_session_is_an_error(dispatcher: Dispatcher) -> None:
     assert ask(dispatcher, "smp/conflict", session_a="ses_read", session_b="ses_none")["code"] == -32003
-
-
-@pytest.mark.parametrize(
-    ("method", "params"), [("smp/index/export", {}), ("smp/index/import", {"snapshot_id": "snap_1"})]
-)
-def test_what_is_planned_says_so_and_checks_its_parameters(
-    dispatcher: Dispatcher, method: str, params: dict[str, object]
-) -> None:
-    error = ask(dispatcher, method, **params)
-    assert (error["code"], error["data"]["planned"]) == (-32601, True)
-    assert ask(dispatcher, method, **params, nonsense=1)["data"]["path"] == "nonsense"
