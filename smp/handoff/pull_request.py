@@ -120,7 +120,7 @@ class HandoffService:
         files = self._driver.changes(sandbox)
         present = tree_hash(spec.commit_sha, files)
         reports = self._reports(session, sandbox, present, request.verify_id)
-        reviews = require_approval(self._artifacts, session.id, spec.sandbox_id, present)
+        reviews = require_approval(self._artifacts, session.id, present)
         _check(session, spec.commit_sha, request, files)
         change = BranchChange(
             branch=f"smp/{session.id}",

@@ -287,18 +287,17 @@ def requests_of(artifacts: ArtifactStore, session_id: SessionId) -> tuple[Review
 
 
 def require_approval(
-    artifacts: ArtifactStore, session_id: SessionId, sandbox_id: SandboxId, present: ContentHash
+    artifacts: ArtifactStore, session_id: SessionId, present: ContentHash
 ) -> tuple[ReviewRequest, ...]:
-    """The approvals of a box's present content; none when nobody was asked.
+    """The approvals of what a session would publish; none when nobody was asked.
+
+    Args:
+        present: The content of the box; another box of the session does not get round the review.
 
     Raises:
         VerificationRequired: A reviewer who was asked has not approved, or has approved other content.
     """
-    latest = {
-        request.reviewer_agent: request
-        for request in requests_of(artifacts, session_id)
-        if request.sandbox_id == sandbox_id
-    }
+    latest = {request.reviewer_agent: request for request in requests_of(artifacts, session_id)}
     for reviewer, request in sorted(latest.items()):
         if request.status is ReviewStatus.APPROVED and request.tree_hash == present:
             continue
@@ -310,7 +309,7 @@ def require_approval(
             handoff_id=request.id,
             reviewer_agent=reviewer,
             review_status=request.status,
-            sandbox_id=sandbox_id,
+            sandbox_id=request.sandbox_id,
         )
     return tuple(latest[reviewer] for reviewer in sorted(latest))
 

@@ -19,8 +19,9 @@ from smp.adapters.sessions_sqlite.artifacts import SqliteArtifactStore
 from smp.adapters.sessions_sqlite.sessions import SqliteSessionStore
 from smp.domain.errors import ForgeFailed, Invalid, SandboxNotFound, ScopeViolation, VerificationRequired
 from smp.domain.graph import Edge, EdgeKind
-from smp.domain.ids import FilePath, NodeId, SandboxId, SessionId, VerifyId
-from smp.domain.mutants import IntegrityReport
+from smp.domain.handoffs import ReviewDecision, ReviewRequest, ReviewStatus
+from smp.domain.ids import AgentId, FilePath, HandoffId, NodeId, SandboxId, SessionId, VerifyId
+from smp.domain.mutants import IntegrityReport, Mutant, MutantOutcome, MutantStatus
 from smp.domain.sandboxes import ChangedFile, Execution, ExecutionRecord, RuntimeCall, Sandbox, SandboxSpec
 from smp.domain.sessions import AuditEvent
 from smp.domain.verification import tree_hash
@@ -43,7 +44,7 @@ class CallsByName:
         self._root = root
 
     def preview(self, changes: Iterable[FileChange]) -> GraphPreview:
-        given = list(changes)
+        given = [change for change in changes if change.path.endswith(".py")]
         before = [edge for c in given for edge in _calls(c.path, (self._root / c.path).read_bytes())]
         after = [edge for c in given for edge in _calls(c.path, c.content or b"")]
         return GraphPreview(files=(), before_edges=tuple(before), after_edges=tuple(after))
@@ -274,3 +275,77 @@ def test_a_document_that_cannot_be_written_is_said_and_a_repeat_heals_it(desk: D
         desk.service.pull_request(desk.session, desk.box, REQUEST)
     os.unlink(blocked)
     assert Path(desk.service.pull_request(desk.session, desk.box, REQUEST).document).is_file()
+
+
+def test_an_unanswered_review_holds_the_branch_back_from_any_box_of_the_session(desk: Desk) -> None:
+    desk.edit()
+    desk.vouch()
+    present = tree_hash(desk.commit, desk.driver.changes(desk.box))
+    asked = ReviewRequest(
+        id=HandoffId("hnd_1"),
+        session_id=desk.session.id,
+        sandbox_id=SandboxId("box_0"),
+        reviewer_agent=AgentId("reviewer"),
+        reviewer_session=SessionId("ses_reviewer"),
+        verify_result_id=VerifyId("ver_1"),
+        tree_hash=present,
+    )
+    desk.artifacts.put("handoff", asked.id, msgspec.json.encode(asked), session_id=desk.session.id)
+    with pytest.raises(VerificationRequired, match="has not decided on hnd_1"):
+        desk.service.pull_request(desk.session, desk.box, REQUEST)
+    assert git(desk.remote, "for-each-ref", "refs/heads/smp") == ""
+    decided = ReviewDecision(status=ReviewStatus.APPROVED, comments="clear\nand short", decided_at=START)
+    desk.artifacts.put("handoff_decision", asked.id, msgspec.json.encode(decided), session_id=desk.session.id)
+    result = desk.service.pull_request(desk.session, desk.box, REQUEST)
+    text = Path(result.document).read_text("utf-8")
+    assert "- Review: approved by `reviewer` (`hnd_1`): clear and short" in text
+
+
+def test_survivors_declared_equivalent_are_named_with_their_reason(desk: Desk) -> None:
+    desk.edit()
+    mutant = Mutant(
+        index=0,
+        file=FilePath("src/prices.py"),
+        node_id=NET,
+        line=2,
+        operator="constant",
+        original="1",
+        mutated="2",
+        start_byte=0,
+        end_byte=1,
+    )
+    marked = MutantOutcome(mutant=mutant, status=MutantStatus.EQUIVALENT, reason="never read")
+    desk.vouch(outcomes=(marked,), mutants_marked=1)
+    text = Path(desk.service.pull_request(desk.session, desk.box, REQUEST).document).read_text("utf-8")
+    assert "survived, declared equivalent: line 2 `1` → `2`: never read" in text
+
+
+def test_files_that_the_gate_did_not_judge_are_listed(desk: Desk) -> None:
+    desk.edit()
+    desk.edit("src/notes.md", "new\n")
+    desk.vouch()
+    text = Path(desk.service.pull_request(desk.session, desk.box, REQUEST).document).read_text("utf-8")
+    listed = text.partition("Not judged by the integrity gate:")[2].partition("##")[0]
+    assert "`src/notes.md`" in listed
+    assert "`src/prices.py`" not in listed
+
+
+def test_a_change_with_nothing_to_judge_says_so_and_names_the_command_that_was_green(desk: Desk) -> None:
+    desk.edit("src/notes.md", "new\n")
+    nowhere = FilePath("")
+    desk.vouch(
+        target_file=nowhere,
+        test_file=nowhere,
+        nothing_to_judge=True,
+        test_output="The test command was green: make test",
+        mutants_total=0,
+        mutants_killed=0,
+        coverage_delta_pct=None,
+    )
+    result = desk.service.pull_request(desk.session, desk.box, REQUEST)
+    text = Path(result.document).read_text("utf-8")
+    assert "The integrity gate had nothing to judge" in text
+    assert "make test" in text
+    assert "No mutants were made" in text
+    assert "``" not in text, "no empty target or test is shown"
+    assert (result.mutation_score, result.coverage_delta_pct) == (1.0, None)
