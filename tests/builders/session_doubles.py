@@ -209,8 +209,10 @@ class SessionDoubles:
 
     @activity.defn(name=contract.VERIFY_TARGETS, no_thread_cancel_exception=True)
     def targets(self, step: contract.TargetsStep) -> contract.Targets:
-        """What was declared."""
+        """What was declared; nothing to judge when that is nothing."""
         targets = contract.Targets(pairs=step.declared)
+        if not step.declared:
+            targets = contract.Targets(verify_id=VerifyId("ver_unjudged"), detail="there is nothing to judge")
         return msgspec.json.decode(
             self._effect(step, contract.VERIFY_TARGETS, lambda _: targets), type=contract.Targets
         )

@@ -281,6 +281,22 @@ def test_a_worker_told_to_stop_gives_its_command_back(shop: Shop, until: Until) 
     _settled(shop, services, outcome)
 
 
+def test_a_change_without_code_to_judge_leaves_on_a_green_test_command_and_says_so(shop: Shop) -> None:
+    services = build_platform(shop.settings)
+    services.indexer.refresh()
+    guide = FilePath("docs/guide.md")
+    request = replace(_request(services, _edits({guide: "# Guide\n"})), scope=(guide,))
+    with shop.worker():
+        outcome = services.runs.result(services.runs.start_session(request), timeout_ms=240_000)
+    assert outcome.status == "completed", outcome.detail
+    assert outcome.verify_id is not None
+    assert outcome.report is not None
+    text = Path(outcome.report).read_text("utf-8")
+    assert "nothing to judge" in text
+    assert TEST_COMMAND in text
+    _settled(shop, services, outcome)
+
+
 def _sleeps(shop: Shop) -> bool:
     """Whether a command of one of the repository's boxes runs: its `sleep` has the box's folder in its mounts."""
     for mounts in Path("/proc").glob("[0-9]*/mountinfo"):
@@ -298,19 +314,3 @@ def _terminate(shop: Shop, run: str) -> None:
         await client.get_workflow_handle(run).terminate("by a test")
 
     asyncio.run(terminate())
-
-
-def test_a_change_without_code_to_judge_leaves_on_a_green_test_command_and_says_so(shop: Shop) -> None:
-    services = build_platform(shop.settings)
-    services.indexer.refresh()
-    guide = FilePath("docs/guide.md")
-    request = replace(_request(services, _edits({guide: "# Guide\n"})), scope=(guide,))
-    with shop.worker():
-        outcome = services.runs.result(services.runs.start_session(request), timeout_ms=240_000)
-    assert outcome.status == "completed", outcome.detail
-    assert outcome.verify_id is not None
-    assert outcome.report is not None
-    text = Path(outcome.report).read_text("utf-8")
-    assert "nothing to judge" in text
-    assert TEST_COMMAND in text
-    _settled(shop, services, outcome)

@@ -74,8 +74,13 @@ def command(rig: Rig) -> str:
         return _ended(rig, rig.engine.start_session(rig.request(Command(command="./agent"))))
 
 
+def unjudged(rig: Rig) -> str:
+    with rig.worker():
+        return _ended(rig, rig.engine.start_session(rig.request(AGENT, unjudged=True)))
+
+
 CASES: dict[str, Callable[[Rig], str]] = {
-    case.__name__: case for case in (completed, looped, budget, cancelled, expired, conflict, command)
+    case.__name__: case for case in (completed, looped, budget, cancelled, expired, conflict, command, unjudged)
 }
 
 

@@ -76,6 +76,16 @@ def test_objections_beyond_the_budget_abort_and_undo(rig: Rig, settled: Settled,
     settled(rig, request.session_id, "aborted")
 
 
+def test_a_change_with_nothing_to_judge_is_handed_off_on_the_verdict_that_says_so(rig: Rig, settled: Settled) -> None:
+    request = rig.request(unjudged=True)
+    with rig.worker() as doubles:
+        outcome = rig.engine.result(rig.engine.start_session(request), timeout_ms=60_000)
+        assert (outcome.status, outcome.verify_id) == ("completed", "ver_unjudged")
+        assert outcome.notes["verify"] == "there is nothing to judge"
+        assert doubles.names() == [name for name in STRAIGHT if name != "verify.integrity"]
+    settled(rig, request.session_id, "completed")
+
+
 def test_an_agent_without_further_edits_aborts_as_exhausted(rig: Rig, settled: Settled) -> None:
     request = rig.request(steps=1)
     with rig.worker(script={"sandbox.execute": ["fail", "pass"]}):
