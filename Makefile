@@ -28,8 +28,8 @@ soak: setup ## What is too long for CI
 up: ## Start the server profile (a later release)
 	@echo "make up: the server profile (Neo4j, Weaviate, shared Temporal) is not part of this release; everything runs embedded" >&2; exit 1
 
-down: setup ## Stop the Temporal server that this checkout started
-	@.venv/bin/smp temporal stop
+down: setup ## Stop the Temporal server that the demo started
+	@$(PY) -m examples.demo --down
 
 lock: setup ## Resolve pyproject.toml anew into requirements.lock
 	@$(PY) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --extra dev --output-file requirements.lock pyproject.toml

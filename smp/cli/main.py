@@ -18,6 +18,7 @@ _MODULES = {
     "session": "session",
     "worker": "worker",
     "temporal": "temporal",
+    "doctor": "doctor",
 }
 """Command → module of this package that has it among its `COMMANDS`."""
 

@@ -30,7 +30,7 @@ from smp.ports.artifact_store import ArtifactStore
 from smp.ports.clock import Clock
 from smp.ports.graph_store import GraphStore
 from smp.ports.notifier import Notifier
-from smp.ports.sandbox_driver import SandboxDriver
+from smp.ports.sandbox_driver import Capabilities, SandboxDriver
 from smp.ports.source_tree import SourceTree
 from smp.sandboxes.egress import report_blocks
 from smp.sandboxes.tracing import InjectedCalls, inject_calls
@@ -239,6 +239,10 @@ class SandboxService:
         with contextlib.suppress(SandboxNotFound):
             return self.destroy(sandbox_id, session_id=session_id)
         return None
+
+    def capabilities(self) -> Capabilities:
+        """What boxes can do on this host, found out by making one."""
+        return self._driver.capabilities()
 
     def reap(self, keep: Iterable[str]) -> tuple[str, ...]:
         """Destroy the boxes of this host that nobody needs: not to be kept, and without a living owner.

@@ -1,0 +1,95 @@
+"""`smp doctor`: what is there, what is missing, and the command that mends it."""
+
+from __future__ import annotations
+
+import shutil
+
+import click
+import msgspec
+from msgspec import Struct
+from rich.console import Console
+from rich.table import Table
+
+from smp.bootstrap import build_platform
+from smp.cli import devserver
+from smp.cli.options import repository_options
+from smp.domain.errors import SmpError
+from smp.services import Services
+from smp.settings import Settings
+
+_MARKS = {True: "[green]ok[/green]", False: "[red]missing[/red]"}
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """One line: what was tried, whether it works, what was seen, and what to do where it does not."""
+
+    subject: str
+    good: bool
+    seen: str
+    mend: str = ""
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON object.")
+@repository_options
+def doctor(settings: Settings, as_json: bool) -> None:
+    """Try everything that sessions need; exit code 1 when something is missing.
+
+    \b
+    Example: smp doctor --repo ~/src/myproject
+    """
+    findings = [*_platform(settings), _temporal(settings)]
+    if as_json:
+        click.echo(msgspec.json.encode({"findings": findings}).decode())
+    else:
+        table = Table("", "what", "seen", "what to do", box=None)
+        for finding in findings:
+            table.add_row(_MARKS[finding.good], finding.subject, finding.seen, finding.mend)
+        Console(highlight=False).print(table)
+    if not all(finding.good for finding in findings):
+        raise click.exceptions.Exit(1)
+
+
+def _platform(settings: Settings) -> list[Finding]:
+    try:
+        services = build_platform(settings)
+    except SmpError as error:
+        return [Finding(subject="repository", good=False, seen=str(settings.repo), mend=error.message)]
+    return [
+        Finding(subject="repository", good=True, seen=str(settings.repo)),
+        _index(services),
+        _sandbox(services),
+    ]
+
+
+def _index(services: Services) -> Finding:
+    state = services.indexer.state()
+    if state.built_at is None:
+        return Finding(subject="index", good=False, seen="none yet", mend="smp index")
+    if state.stale:
+        return Finding(
+            subject="index", good=True, seen=f"{len(state.stale)} files have changed; the next question reads them"
+        )
+    return Finding(subject="index", good=True, seen=f"{state.files} files, up to date")
+
+
+def _sandbox(services: Services) -> Finding:
+    able = services.sandboxes.capabilities()
+    traced = ", ".join(able.tracers) or "none"
+    seen = f"{able.driver}: memory limit {able.memory_limit}, egress {able.egress}, tracers {traced}"
+    return Finding(subject="sandbox", good=able.available, seen=seen, mend="; ".join(able.missing))
+
+
+def _temporal(settings: Settings) -> Finding:
+    if devserver.answers(settings.temporal):
+        return Finding(subject="workflows", good=True, seen=f"Temporal answers at {settings.temporal.address}")
+    built = settings.cache_dir / "bin" / "temporal"
+    if shutil.which("temporal") or built.is_file():
+        return Finding(
+            subject="workflows", good=False, seen="Temporal is installed and not running", mend="smp temporal start"
+        )
+    mend = "smp temporal start (builds it once)" if shutil.which("go") else "install Go, or put temporal on PATH"
+    return Finding(subject="workflows", good=False, seen="Temporal is neither on PATH nor built", mend=mend)
+
+
+COMMANDS = (doctor,)
