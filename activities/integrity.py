@@ -70,7 +70,8 @@ class IntegrityActivities:
         evidence = f"The test command was green: {ran[-1].command}"
         report = self._services.integrity.nothing_to_judge(session, box, evidence, key=_verify_id(step.key))
         return contract.Targets(
-            verify_id=report.id, detail=f"no changed file holds code that the gate can judge. {evidence}"
+            verify_id=report.id,
+            detail=f"tests apart, no changed file defines functions that the gate can judge. {evidence}",
         )
 
     @activity.defn(name=contract.VERIFY_INTEGRITY, no_thread_cancel_exception=True)

@@ -157,7 +157,7 @@ def _tests(reports: tuple[IntegrityReport, ...], files: tuple[ChangedFile, ...])
     lines = ["## Tests", ""]
     judged = [report for report in reports if not report.nothing_to_judge]
     lines += [
-        f"The integrity gate had nothing to judge: no changed file holds code that it can judge. {_line(report.test_output)}"
+        f"The integrity gate had nothing to judge: tests apart, no changed file defines functions it can judge. {_line(report.test_output)}"
         for report in reports
         if report.nothing_to_judge
     ]

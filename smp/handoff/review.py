@@ -2,8 +2,8 @@
 
 A handoff is three documents, each written once: the request (artifacts, kind `handoff`), its acceptance (the first call
 with the reviewer's session, notified once) and the decision (the first one stands). It is about one content of the box.
-Whoever asked for a review waits for it: the box leaves only when the latest request to each reviewer was approved, and
-for the content that is there now. A reviewer who asks for changes does not end the session: the author edits, verifies
+Whoever asked for a review waits for it: the box leaves only when each reviewer who was asked has approved the content that
+is there now. A reviewer who asks for changes does not end the session: the author edits, verifies
 and hands the box over again.
 """
 
@@ -297,8 +297,11 @@ def require_approval(
     Raises:
         VerificationRequired: A reviewer who was asked has not approved, or has approved other content.
     """
-    latest = {request.reviewer_agent: request for request in requests_of(artifacts, session_id)}
-    for reviewer, request in sorted(latest.items()):
+    asked: dict[AgentId, list[ReviewRequest]] = {}
+    for request in requests_of(artifacts, session_id):
+        asked.setdefault(request.reviewer_agent, []).append(request)
+    counting = {reviewer: _counting(requests, present) for reviewer, requests in sorted(asked.items())}
+    for reviewer, request in counting.items():
         if request.status is ReviewStatus.APPROVED and request.tree_hash == present:
             continue
         why = _HELD_BACK.get(
@@ -311,7 +314,13 @@ def require_approval(
             review_status=request.status,
             sandbox_id=request.sandbox_id,
         )
-    return tuple(latest[reviewer] for reviewer in sorted(latest))
+    return tuple(counting.values())
+
+
+def _counting(requests: list[ReviewRequest], present: ContentHash) -> ReviewRequest:
+    """Of the handoffs to one reviewer, oldest first: the last word on this content, else the newest of all."""
+    decided = [(one.decided_at, one.id, one) for one in requests if one.decided_at and one.tree_hash == present]
+    return max(decided)[2] if decided else requests[-1]
 
 
 def _with_decision(artifacts: ArtifactStore, request: ReviewRequest) -> ReviewRequest:

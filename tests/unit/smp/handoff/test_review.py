@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import msgspec
@@ -20,7 +21,7 @@ from smp.domain.errors import (
     VerificationRequired,
 )
 from smp.domain.handoffs import ReviewDecision, ReviewRequest, ReviewStatus
-from smp.domain.ids import AgentId, AuditId, CommitSha, FilePath, SandboxId, SessionId, VerifyId
+from smp.domain.ids import AgentId, AuditId, CommitSha, FilePath, HandoffId, SandboxId, SessionId, VerifyId
 from smp.domain.mutants import IntegrityReport
 from smp.domain.sandboxes import ChangedFile, SandboxSpec, SandboxStatus
 from smp.domain.session_steps import OpenedSession, OpenSession
@@ -252,3 +253,22 @@ def test_an_author_cannot_review_its_own_change(table: Table) -> None:
     with pytest.raises(Invalid) as caught:
         table.ask(verify_id, table.session.agent_id)
     assert caught.value.path == "reviewer_agent"
+
+
+def test_of_two_handoffs_of_the_same_content_either_approval_will_do(table: Table) -> None:
+    verify_id = table.write("A = 2\n")
+    first = table.ask(verify_id)
+    twin = replace(first, id=HandoffId("hnd_twin"), requested_at=first.requested_at + timedelta(seconds=1))
+    table.artifacts.put("handoff", twin.id, msgspec.json.encode(twin), session_id=table.session.id)
+    table.decide(first, "approve")
+    assert [one.id for one in table.approvals()] == [first.id]
+
+
+def test_content_that_was_turned_down_is_not_let_out_by_the_approval_of_its_successor(table: Table) -> None:
+    table.decide(table.ask(table.write("A = 2\n")), "reject")
+    table.clock.forward(1)
+    table.decide(table.ask(table.write("A = 3\n")), "approve")
+    assert len(table.approvals()) == 1
+    table.write("A = 2\n")
+    with pytest.raises(VerificationRequired, match="rejected"):
+        table.approvals()
