@@ -11,8 +11,8 @@ setup: setup ## Start what runs as a server: Temporal (Neo4j and Weaviate come w
 	@.venv/bin/smp temporal start
 
 down: setup ## Stop the Temporal servers that `make up` and `make demo` started; data stays
-	@.venv/bin/smp temporal stop
 	@$(PY) -m examples.demo --down
+	@.venv/bin/smp temporal stop
 
 lock: setup ## Resolve pyproject.toml anew into requirements.lock
 	@$(PY) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --extra dev --output-file requirements.lock pyproject.toml
