@@ -17,7 +17,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 import msgspec
 
@@ -59,7 +58,7 @@ from smp.indexing.records import (
     save_record,
 )
 from smp.indexing.reports import FileChange, GraphPreview, IndexReport, IndexState, ParseError, UpdateReport
-from smp.indexing.requests import content_hash, resolve, validate
+from smp.indexing.requests import Target, content_hash, resolve, target_of, validate
 from smp.indexing.staging import Link, Memory, Staged, keeps_content, load_memory, stage
 from smp.indexing.workers import Analyse, Analysed, analyse_files, split_batches
 from smp.ports.clock import Clock
@@ -96,14 +95,6 @@ FORMAT = ANALYSIS_FORMAT * 1_000 + LINK_FORMAT
 
 class _Raced(Exception):
     """Another process has changed the index since this change was worked out."""
-
-
-class _Target(NamedTuple):
-    """What the index should hold: hashes of every file, and pushed content that has been overtaken by the disk."""
-
-    files: dict[FilePath, ContentHash]
-    pushed: dict[FilePath, Pushed]
-    overtaken: tuple[FilePath, ...]
 
 
 class Indexer:
@@ -519,22 +510,10 @@ class Indexer:
             self._memory = load_memory(self._cache, generation=generation, configs=configs)
         return self._memory
 
-    def _target(self, listing: Listing) -> _Target:
-        files = dict(listing.files)
-        standing: dict[FilePath, Pushed] = {}
-        overtaken: list[FilePath] = []
-        for path, pushed in load_pushed(self._cache).items():
-            if listing.files.get(path) != pushed.disk:
-                overtaken.append(path)
-                continue
-            standing[path] = pushed
-            if pushed.content is None:
-                files.pop(path, None)
-            else:
-                files[path] = content_hash(pushed.content)
-        return _Target(files=dict(sorted(files.items())), pushed=standing, overtaken=tuple(overtaken))
+    def _target(self, listing: Listing) -> Target:
+        return target_of(listing, load_pushed(self._cache))
 
-    def _contents(self, paths: list[FilePath], target: _Target) -> Iterator[SourceFile]:
+    def _contents(self, paths: list[FilePath], target: Target) -> Iterator[SourceFile]:
         for start in range(0, len(paths), READ_CHUNK):
             chunk = paths[start : start + READ_CHUNK]
             disk = {file.path: file for file in self._sources.read(p for p in chunk if p not in target.pushed)}
@@ -545,7 +524,7 @@ class Indexer:
                 elif path in disk:
                     yield disk[path]
 
-    def _kept(self, paths: Iterable[FilePath], target: _Target) -> dict[FilePath, bytes]:
+    def _kept(self, paths: Iterable[FilePath], target: Target) -> dict[FilePath, bytes]:
         """Content of those of these files that linking reads itself."""
         wanted = [path for path in paths if keeps_content(path)]
         return {file.path: file.content for file in self._contents(wanted, target)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from smp.domain.errors import Invalid, TooLarge
 from smp.domain.ids import ContentHash, FilePath
@@ -13,6 +14,14 @@ from smp.indexing.reports import FileChange
 from smp.ports.source_tree import Listing, SourceFile
 
 CHANGE_TYPES = ("created", "modified", "deleted")
+
+
+class Target(NamedTuple):
+    """What the index should hold: hashes of every file, and pushed content that has been overtaken by the disk."""
+
+    files: dict[FilePath, ContentHash]
+    pushed: dict[FilePath, Pushed]
+    overtaken: tuple[FilePath, ...]
 
 
 def content_hash(content: bytes) -> ContentHash:
@@ -44,6 +53,23 @@ def validate(changes: Iterable[FileChange], *, max_file_bytes: int) -> dict[File
             )
         wanted[_normal(change.path, where)] = change
     return wanted
+
+
+def target_of(listing: Listing, pushes: Mapping[FilePath, Pushed]) -> Target:
+    """The working tree with pushed content in it, as far as that still stands."""
+    files = dict(listing.files)
+    standing: dict[FilePath, Pushed] = {}
+    overtaken: list[FilePath] = []
+    for path, pushed in pushes.items():
+        if listing.files.get(path) != pushed.disk:
+            overtaken.append(path)
+            continue
+        standing[path] = pushed
+        if pushed.content is None:
+            files.pop(path, None)
+        else:
+            files[path] = content_hash(pushed.content)
+    return Target(files=dict(sorted(files.items())), pushed=standing, overtaken=tuple(overtaken))
 
 
 def resolve(

