@@ -160,6 +160,10 @@ def _read_file(path: Path) -> dict[str, object]:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Invalid(f"smp.toml does not parse: {error}", path="smp.toml") from error
+    except OSError as error:
+        raise Invalid(
+            f"cannot read {str(path)!r}: {error.strerror}; make it a readable file, or remove it", path="smp.toml"
+        ) from error
 
 
 def _decode(kind: type, value: object) -> object:

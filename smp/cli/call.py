@@ -35,8 +35,7 @@ def call(settings: Settings, method: str, params: str) -> None:
     """
     raw = _read(params)
     services = build_platform(settings) if method in WITHOUT_INDEX else open_indexed(settings)
-    request = b'{"jsonrpc":"2.0","id":0,"method":' + msgspec.json.encode(method) + b',"params":' + raw + b"}"
-    answer = Dispatcher(MethodRegistry(METHOD_GROUPS), services).handle(request)
+    answer = Dispatcher(MethodRegistry(METHOD_GROUPS), services).handle(_request(method, raw))
     if not isinstance(answer, RpcResponse):
         raise click.UsageError("PARAMS must be one JSON object")
     if isinstance(answer.error, UnsetType):
@@ -44,6 +43,15 @@ def call(settings: Settings, method: str, params: str) -> None:
         return
     click.echo(msgspec.json.encode(answer.error).decode(), err=True)
     raise click.exceptions.Exit(1)
+
+
+def _request(method: str, raw: bytes) -> bytes:
+    try:
+        msgspec.json.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        # Alone: the dispatcher says what is wrong at its own byte, and no tail of it becomes a part of the envelope.
+        return raw
+    return b'{"jsonrpc":"2.0","id":0,"method":' + msgspec.json.encode(method) + b',"params":' + raw + b"}"
 
 
 def _read(params: str) -> bytes:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import click
 from rich.console import Console
+from rich.text import Text
 
 from smp.domain.errors import SmpError
 
@@ -21,15 +23,33 @@ def run_reporting_failures(command: click.Command) -> None:
         # Without standalone mode click returns the code of `Exit` instead of leaving with it.
         code = command.main(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
         stderr.print("interrupted; nothing is half-written, run it again to go on")
         sys.exit(130)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except SmpError as error:
-        stderr.print(f"[red]error:[/red] {error.message}", markup=True, soft_wrap=True)
+        _show(error.message)
         sys.exit(1)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(141)
+    except OSError as error:
+        place = f" {os.fsdecode(error.filename)!r}" if isinstance(error.filename, str | bytes) else ""
+        _show(f"{error.strerror or error}{place}; check that there is room and that it may be read and written")
+        _discard_output()
+        sys.exit(1)
+
+
+def _show(sentence: str) -> None:
+    # Never as markup: the sentence quotes names from outside, and [/x] is one.
+    stderr.print(Text("error: ", "red") + Text(sentence), soft_wrap=True)
+
+
+def _discard_output() -> None:
+    """What standard output could not take would fail again, unexplained, when the interpreter flushes it at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -21,7 +21,13 @@ class SourceFile(Struct, frozen=True, kw_only=True):
 
 
 class SkippedFile(Struct, frozen=True, kw_only=True):
-    """A file that is listed but not read; reason: `ignored` is never listed; `binary`, `too_large`, `generated`, `link_outside`."""
+    """A file that is listed but not read.
+
+    Attributes:
+        path: Of a name that is no UTF-8, its odd bytes are written out (`\\xff`).
+        reason: `binary`, `too_large`, `generated`, `link_outside`, `link_loop`, `unreadable` (its permissions) or
+            `name_not_utf8`; what git ignores is never listed.
+    """
 
     path: FilePath
     reason: str

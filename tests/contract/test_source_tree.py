@@ -256,3 +256,50 @@ def test_two_checkouts_with_one_folder_name_are_apart(tmp_path: Path) -> None:
         for name in ("one", "two")
     ]
     assert listed == [["one.py"], ["two.py"]]
+
+
+def test_a_bare_repository_is_refused_with_the_advice_to_clone_it(checkout: Checkout, tmp_path: Path) -> None:
+    checkout.git("init", "-q", "--bare", str(tmp_path / "bare.git"))
+    with pytest.raises(Invalid, match="name a clone"):
+        GitSourceTree(load_settings(tmp_path / "bare.git", environ={}))
+
+
+def test_a_broken_repository_is_told_from_none(checkout: Checkout) -> None:
+    (checkout.root / ".git" / "HEAD").unlink()
+    with pytest.raises(Invalid, match="git cannot use the repository"):
+        checkout.sources()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_repository_of_another_user_is_refused_with_what_git_wants(checkout: Checkout) -> None:
+    os.chown(checkout.root, 1500, 1500)
+    os.chown(checkout.root / ".git", 1500, 1500)
+    with pytest.raises(Invalid, match=r"safe\.directory"):
+        checkout.sources()
+
+
+def test_what_cannot_be_read_is_skipped_by_name_and_the_rest_is_listed(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkout.write("a.py")
+    checkout.write("closed.py")
+    (checkout.root / "closed.py").chmod(0)
+    (checkout.root / "one.py").symlink_to("two.py")
+    (checkout.root / "two.py").symlink_to("one.py")
+    if os.geteuid() == 0:  # permissions do not bind root
+        opened = Path.open
+
+        def refusing(path: Path, *arguments: Any, **options: Any) -> Any:
+            if path.name == "closed.py":
+                raise PermissionError(13, "Permission denied", str(path))
+            return opened(path, *arguments, **options)
+
+        monkeypatch.setattr(Path, "open", refusing)
+    sources = checkout.sources()
+    assert reasons(sources) == {"closed.py": "unreadable", "one.py": "link_loop", "two.py": "link_loop"}
+    assert list(sources.list().files) == ["a.py"]
+
+
+def test_a_name_that_is_no_utf8_is_skipped_with_its_bytes_written_out(checkout: Checkout) -> None:
+    (checkout.root / os.fsdecode(b"odd\xff.py")).write_text("x = 1\n")
+    assert reasons(checkout.sources()) == {"odd\\xff.py": "name_not_utf8"}

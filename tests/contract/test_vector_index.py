@@ -11,7 +11,7 @@ import pytest
 
 from smp.adapters.memory import MemoryVectorIndex
 from smp.adapters.vectors_embedded import EmbeddedVectorIndex
-from smp.domain.errors import Invalid
+from smp.domain.errors import Invalid, Unavailable
 from smp.settings import load_settings
 
 
@@ -109,3 +109,11 @@ def test_vectors_outlive_the_process_and_other_processes_see_them(tmp_path: Path
     again = EmbeddedVectorIndex(settings)
     assert [match.key for match in again.nearest("nodes", unit(0, 1), k=1)] == ["b"]
     again.close()
+
+
+def test_a_damaged_file_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    settings = load_settings(tmp_path, environ={})
+    settings.data_dir.mkdir()
+    (settings.data_dir / "vectors.db").write_bytes(b"no database " * 1_000)
+    with pytest.raises(Unavailable, match="move the file away and run smp index"):
+        EmbeddedVectorIndex(settings).hashes("nodes")

@@ -127,7 +127,7 @@ class SqliteFile:
         return db
 
     def _unavailable(self, error: sqlite3.Error) -> Unavailable:
-        return Unavailable(
-            f"{self.path.name}: {error}; check that the disk has room and the file is writable, then repeat the call",
-            backend="sqlite",
-        )
+        hint = "check that the disk has room and the file is writable, then repeat the call"
+        if "malformed" in str(error) or "not a database" in str(error):
+            hint = "the file is damaged: put a copy back, or move it away (open sessions and their audit go with it)"
+        return Unavailable(f"{str(self.path)!r}: {error}; {hint}", backend="sqlite")

@@ -7,6 +7,7 @@ dependency folders, links that lead outside, and files that are not source by lo
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -75,12 +76,26 @@ class GitSourceTree(SourceTree):
     def _require_repository(self) -> None:
         done = self._run("rev-parse", "--show-toplevel", check=False)
         if done.returncode != 0:
-            raise Invalid(f"{str(self._root)!r} is no git repository; run `git init` in it first", path="repo")
+            raise Invalid(self._why_none(done.stderr.decode("utf-8", "replace").strip()), path="repo")
         top = os.path.realpath(os.fsdecode(done.stdout.rstrip(b"\n")))
         if top != str(self._root):
             raise Invalid(
                 f"{str(self._root)!r} is a folder inside the git repository {top!r}; name that one", path="repo"
             )
+
+    def _why_none(self, said: str) -> str:
+        """Why git takes the folder for no working tree: its advice to `git init` would be wrong for most reasons."""
+        name = repr(str(self._root))
+        if "must be run in a work tree" in said:
+            return f"{name} has no working tree (a bare repository, or a .git folder); name a clone of it"
+        if "dubious ownership" in said:
+            return (
+                f"{name} belongs to another user, so git refuses it; run it as its owner, or allow it with: "
+                f"git config --global --add safe.directory {name}"
+            )
+        if os.path.lexists(self._root / ".git"):
+            return f"git cannot use the repository {name}: {said.removeprefix('fatal: ')}; git fsck in it says more"
+        return f"{name} is no git repository; run `git init` in it first"
 
     def head(self) -> CommitSha | None:
         self._require_repository()
@@ -99,6 +114,9 @@ class GitSourceTree(SourceTree):
         skipped: list[SkippedFile] = []
         fresh: dict[FilePath, _Seen] = {}
         for path in self._paths():
+            if not _encodable(path):
+                skipped.append(SkippedFile(path=FilePath(_shown(path)), reason="name_not_utf8"))
+                continue
             seen = self._look(path)
             if seen is None:
                 continue
@@ -114,7 +132,7 @@ class GitSourceTree(SourceTree):
     def _paths(self) -> tuple[FilePath, ...]:
         raw = self._run("ls-files", "-z", "--cached", "--others", "--exclude-standard").stdout
         names = {os.fsdecode(name) for name in raw.split(b"\0") if name}
-        return tuple(sorted(FilePath(name) for name in names if not _left_out(name) and _encodable(name)))
+        return tuple(sorted(FilePath(name) for name in names if not _left_out(name)))
 
     def _look(self, path: FilePath) -> _Seen | None:
         """The state of a file, from memory while its stamp is the same; None when it is not there (any more)."""
@@ -135,7 +153,11 @@ class GitSourceTree(SourceTree):
             seen = self._read_state(path, full, stamp)
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except PermissionError:
+            return _Seen((0, 0, 0, 0), None, "unreadable")
         except OSError as error:
+            if error.errno == errno.ELOOP:
+                return _Seen((0, 0, 0, 0), None, "link_loop")
             raise Unavailable(
                 f"cannot read {path!r}: {error.strerror}; check its permissions", backend="files"
             ) from error
@@ -294,6 +316,11 @@ def _encodable(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _shown(name: str) -> str:
+    """A name that is no UTF-8, with its odd bytes written out (\\xff)."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _minified(content: bytes) -> bool:

@@ -45,3 +45,9 @@ def test_a_wrong_option_is_named(tmp_path: Path, text: str, named: str) -> None:
 def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match="no folder"):
         load_settings(tmp_path / "nowhere", environ={})
+
+
+def test_a_settings_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+    (tmp_path / "smp.toml").mkdir()
+    with pytest.raises(Invalid, match=r"cannot read .*smp\.toml"):
+        load_settings(tmp_path, environ={})

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import click
 import pytest
 
@@ -41,3 +45,28 @@ def test_each_way_out_has_its_code_and_sentence(
     captured = capsys.readouterr()
     assert shown in " ".join(captured.err.split())
     assert "Traceback" not in captured.err
+
+
+@pytest.mark.parametrize("name", ["[/x]", "[bold]", "[/red]"])
+def test_a_name_from_outside_is_no_markup(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["try"])
+    with pytest.raises(SystemExit) as stop:
+        run_reporting_failures(command_raising(Invalid(f"no folder {name!r}", path="repo")))
+    assert stop.value.code == 1
+    assert f"error: no folder {name!r}" in capsys.readouterr().err
+
+
+def test_a_full_standard_output_is_one_sentence_and_code_1() -> None:
+    script = (
+        "import click; from smp.cli.failures import run_reporting_failures;"
+        "run_reporting_failures(click.Command('try', callback=lambda: click.echo('x' * 100_000)))"
+    )
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", script], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: No space left on device")
+    assert done.stderr.count("\n") == 1
