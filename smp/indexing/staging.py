@@ -182,7 +182,8 @@ def _after(
         contents.pop(path, None)
     for path, one in analysed.items():
         files[path] = one.hash
-        analyses[path] = msgspec.structs.replace(one.analysis, nodes=())
+        # Linking asks for the role of the file alone, which its first node says.
+        analyses[path] = msgspec.structs.replace(one.analysis, nodes=one.analysis.nodes[:1])
     contents.update((path, body) for path, body in configs.items() if path in files)
     return msgspec.structs.replace(
         memory,
