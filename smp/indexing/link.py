@@ -14,16 +14,10 @@ from collections.abc import Iterator, Mapping
 import msgspec
 from msgspec import Struct
 
-from smp.domain.graph import Edge, EdgeKind, Resolution
+from smp.domain.graph import Edge
 from smp.domain.ids import FilePath
 from smp.domain.source import FileAnalysis, FileSummary
-from smp.indexing.linking.candidates import Candidates
-from smp.indexing.linking.emission import Emission
-from smp.indexing.linking.lookup import Lookup
-from smp.indexing.linking.program import Program
-from smp.indexing.linking.rules import Rules
-from smp.indexing.linking.structure import TestEdges, hierarchy_edges, import_edges
-from smp.indexing.linking.types import Types
+from smp.indexing.linking.revision import Revision, TooWide
 from smp.languages.base import Language
 from smp.languages.registry import language_named
 
@@ -48,7 +42,7 @@ class _State(Struct, frozen=True, array_like=True):
     digests: dict[str, bytes]
 
 
-LINK_FORMAT = 1
+LINK_FORMAT = 2
 """Raised whenever the same analyses would give other edges; a state of another format is as none."""
 
 
@@ -59,28 +53,98 @@ def link(
     changed: frozenset[FilePath] | None = None,
     state: bytes | None = None,
 ) -> LinkResult:
-    """Links files to each other.
+    """Links files to each other, all of them anew.
 
     Args:
         files: All files of the repository, changed or not.
         configs: Contents of the configuration files that `analyse.wants_config` asks for.
-        changed: Paths added, changed or removed since `state` was made; None links everything.
+        changed: Paths added, changed or removed since `state` was made; None asks for the edges of all files.
         state: The state of the link before.
 
     Returns:
         For each file the edges that a link of everything gives, byte for byte.
     """
-    with _collection_paused():
-        edges = _link_all(files, configs)
-    digests: dict[str, bytes] = {path: _digest(found) for path, found in edges.items()}
-    before = _known_digests(state) if changed is not None else None
-    if before is not None and changed is not None:
-        edges = {path: found for path, found in edges.items() if path in changed or before.get(path) != digests[path]}
-    return LinkResult(edges=edges, state=msgspec.msgpack.encode(_State(LINK_FORMAT, digests)))
+    return Linker()(files, configs=configs, changed=changed, state=state)
+
+
+class Linker:
+    """`link` with a memory: the next link solves and emits only what differs from the last one, with the same result.
+
+    It compares what it is given with what it holds, so that any earlier state, and the writes of other processes, do. Calls
+    must not overlap.
+    """
+
+    def __init__(self) -> None:
+        self._families: dict[str, tuple[Revision, dict[FilePath, bytes]]] = {}
+        """Per family the link that is held, and the digests of its files' edges."""
+        self.linked_anew = 0
+        """Families that were linked as a whole by the last call."""
+
+    def __call__(
+        self,
+        files: Mapping[FilePath, FileAnalysis],
+        *,
+        configs: Mapping[FilePath, bytes],
+        changed: frozenset[FilePath] | None = None,
+        state: bytes | None = None,
+    ) -> LinkResult:
+        """As `link`."""
+        with _collection_paused():
+            families, test_files = _families(files)
+            held, self._families = self._families, {}
+            self.linked_anew = 0
+            kept: dict[str, tuple[Revision, dict[FilePath, bytes]]] = {}
+            for family, (language, summaries) in sorted(families.items()):
+                wanted = {path: configs[path] for path in sorted(configs) if language.wants_config(path)}
+                kept[family] = self._link(held.get(family), language, summaries, wanted, test_files)
+            self._families = kept
+        return self._result(files, changed, state)
+
+    def _link(
+        self,
+        held: tuple[Revision, dict[FilePath, bytes]] | None,
+        language: Language,
+        summaries: Mapping[FilePath, FileSummary],
+        configs: Mapping[FilePath, bytes],
+        test_files: frozenset[FilePath],
+    ) -> tuple[Revision, dict[FilePath, bytes]]:
+        if held is not None:
+            revision, digests = held
+            try:
+                again = revision.advance(summaries, configs, test_files)
+            except TooWide:
+                del revision, held
+            else:
+                digests = {path: digests[path] for path in summaries if path in digests and path not in again}
+                return revision, digests | {path: _digest(revision.edges(path)) for path in again}
+        self.linked_anew += 1
+        made = Revision(language, summaries, configs, test_files)
+        return made, {path: _digest(made.edges(path)) for path in summaries}
+
+    def _result(
+        self, files: Mapping[FilePath, FileAnalysis], changed: frozenset[FilePath] | None, state: bytes | None
+    ) -> LinkResult:
+        owners = {path: revision for revision, digests in self._families.values() for path in digests}
+        digests: dict[FilePath, bytes] = dict.fromkeys(files, _NO_EDGES)
+        for _, known in self._families.values():
+            digests.update(known)
+        before = _known_digests(state) if changed is not None else None
+        edges = {
+            path: owners[path].edges(path) if path in owners else ()
+            for path in sorted(files)
+            if before is None or changed is None or path in changed or before.get(path) != digests[path]
+        }
+        return LinkResult(
+            edges=edges,
+            state=msgspec.msgpack.encode(_State(LINK_FORMAT, {str(path): one for path, one in digests.items()})),
+        )
 
 
 def _digest(edges: tuple[Edge, ...]) -> bytes:
     return hashlib.blake2b(msgspec.msgpack.encode(edges), digest_size=16).digest()
+
+
+_NO_EDGES = _digest(())
 
 
 def _known_digests(state: bytes | None) -> dict[str, bytes] | None:
@@ -105,65 +169,15 @@ def _collection_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _link_all(
-    files: Mapping[FilePath, FileAnalysis], configs: Mapping[FilePath, bytes]
-) -> dict[FilePath, tuple[Edge, ...]]:
+def _families(
+    files: Mapping[FilePath, FileAnalysis],
+) -> tuple[dict[str, tuple[Language, dict[FilePath, FileSummary]]], frozenset[FilePath]]:
+    """Languages and summaries by family; and which files are tests."""
     families: dict[str, tuple[Language, dict[FilePath, FileSummary]]] = {}
-    test_files = frozenset(
-        path for path, analysis in files.items() if analysis.nodes and analysis.nodes[0].role == "test"
-    )
     for path in sorted(files):
         analysis = files[path]
         language = language_named(analysis.language) if analysis.language is not None else None
         if language is not None and analysis.summary is not None:
             families.setdefault(language.family, (language, {}))[1][path] = analysis.summary
-    edges: dict[FilePath, tuple[Edge, ...]] = dict.fromkeys(sorted(files), ())
-    for family in sorted(families):
-        language, summaries = families[family]
-        edges.update(link_program(language, summaries, configs, test_files))
-    return edges
-
-
-def link_program(
-    language: Language,
-    summaries: Mapping[FilePath, FileSummary],
-    configs: Mapping[FilePath, bytes],
-    test_files: frozenset[FilePath],
-) -> dict[FilePath, tuple[Edge, ...]]:
-    """Links the files of one family."""
-    wanted = {path: configs[path] for path in sorted(configs) if language.wants_config(path)}
-    program = Program(summaries, language.resolver(summaries, wanted), language.tables())
-    flow = Rules(program, Lookup(program), Types(program))
-    flow.bind_rules()
-    flow.scan_stores()
-    flow.run()
-    flow.note_given_back()
-    candidates = Candidates(program)
-    gathered: dict[FilePath, list[Edge]] = {}
-    calls: dict[str, list[tuple[str, int]]] = {}
-    for unit in program.units:
-        emission = Emission(program, flow, candidates, unit, flow.states[unit.index])
-        emission.run()
-        edges = emission.edges()
-        for source, target, line in _written_calls(edges):
-            calls.setdefault(source, []).append((target, line))
-        gathered[unit.path] = edges + import_edges(program, unit) + hierarchy_edges(program, unit)
-    tests = TestEdges(program, flow, calls, frozenset(test_files))
-    return {unit.path: tuple(sorted(gathered[unit.path] + tests.of(unit), key=_order)) for unit in program.units}
-
-
-def _written_calls(edges: list[Edge]) -> list[tuple[str, str, int]]:
-    """(source, target, line) of calls, without the wrapper that runs where a decorated name is called: a test is about the
-    name that it writes."""
-    decorated = {(e.source, line) for e in edges if e.resolution is Resolution.DECORATED for line in e.lines}
-    return [
-        (edge.source, edge.target, line)
-        for edge in edges
-        if edge.kind is EdgeKind.CALLS_STATIC and edge.target is not None
-        for line in edge.lines
-        if edge.resolution is not Resolution.FLOW or (edge.source, line) not in decorated
-    ]
-
-
-def _order(edge: Edge) -> tuple[str, str, str, str, str]:
-    return (edge.kind, edge.source, edge.target or "", edge.to_name or "", edge.reason or "")
+    tests = frozenset(path for path, found in files.items() if found.nodes and found.nodes[0].role == "test")
+    return families, tests

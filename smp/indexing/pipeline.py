@@ -40,8 +40,7 @@ from smp.indexing.changes import NodeChanges, compare_nodes, notification_of, te
 from smp.indexing.churn import churn_of
 from smp.indexing.enrich import enrich_nodes
 from smp.indexing.follow import Followers
-from smp.indexing.link import LINK_FORMAT
-from smp.indexing.link import link as link_files
+from smp.indexing.link import LINK_FORMAT, Linker
 from smp.indexing.merkle import build_tree
 from smp.indexing.overlay import OverlayGraphStore
 from smp.indexing.records import (
@@ -120,7 +119,7 @@ class Indexer:
         """
         Args:
             cache: Its transactions must cover `graph`, `metadata` and `telemetry`.
-            link: Defaults to `smp.indexing.link.link`.
+            link: Defaults to a `smp.indexing.link.Linker` of its own.
             analyse: Replaces `smp.indexing.analyse.analyse`, and runs in this process.
         """
         self._settings = settings
@@ -131,7 +130,7 @@ class Indexer:
         self._cache = cache
         self._telemetry = telemetry
         self._notifier = notifier
-        self._link = link or link_files
+        self._link = link or Linker()
         self._analyse = analyse
         self._lock = threading.RLock()
         self._memory: Memory | None = None

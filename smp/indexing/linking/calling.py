@@ -8,6 +8,7 @@ from smp.domain.source import NOTHING, ArgKind, Op
 from smp.indexing.linking import bits
 from smp.indexing.linking.flow import UnitState, element_key, field_key, op_key, param_key, return_key
 from smp.indexing.linking.solver import Solver
+from smp.indexing.linking.units import Unit
 from smp.indexing.linking.values import (
     BOUND,
     CLASS,
@@ -48,9 +49,9 @@ class Calling(Solver, abc.ABC):
     def iterate(self, state: UnitState, value: Value, result: int) -> None:
         """Elements of a value."""
 
-    def call_arguments(self, state: UnitState, op: tuple[int, ...]) -> tuple[Argument, ...]:
+    def call_arguments(self, unit: Unit, op: tuple[int, ...]) -> tuple[Argument, ...]:
         """Arguments of a CALL op; those that can hold nothing are kept for their position, without a node."""
-        ops, names = state.unit.summary.ops, state.unit.summary.names
+        ops, names = unit.summary.ops, unit.summary.names
         found = []
         for position in range(2, len(op), 3):
             at = op[position + 2]
@@ -172,7 +173,8 @@ class Calling(Solver, abc.ABC):
 
     def param_read(self, ref: FuncRef, position: int) -> bool:
         """Whether a function reads a parameter as a value that may be something."""
-        return (ref.index, position) in self.states[ref.unit].params
+        self.program.read(ref.unit)
+        return (ref.index, position) in self.program.units[ref.unit].params
 
     def _into_param(self, state: UnitState, ref: FuncRef, position: int, node: int) -> None:
         if node == NOTHING:
@@ -205,14 +207,12 @@ class Calling(Solver, abc.ABC):
         """A value meets the type that its place declares."""
 
     def _rest_container(self, ref: FuncRef, position: int) -> Value | None:
-        owner = self.states[ref.unit]
-        at = owner.params.get((ref.index, position))
-        if at is None:
+        if not self.param_read(ref, position):
             return None
         kind = (
             self.tables.tuple_type if ref.decl.params[position].kind == "var_positional" else self.tables.mapping_type
         )
-        return self.intern.container(kind, ref.unit, at, owner.unit.path)
+        return self.intern.rest(kind, ref, position)
 
     def _into_element(self, state: UnitState, ref: FuncRef, position: int, which: str, node: int) -> None:
         container = self._rest_container(ref, position)
@@ -264,8 +264,9 @@ class Calling(Solver, abc.ABC):
         found: list[ClassRef] = []
         ref = value.ref
         if isinstance(ref, ClassRef):
-            for entry in ref.mro:
+            for entry in self.program.mro(ref):
                 if isinstance(entry, ClassRef) and entry.decl.metaclass != NOTHING:
+                    self.program.read(entry.unit)
                     resolved = self.program.resolve(self.program.units[entry.unit], entry.decl.metaclass)
                     for meta in sorted(resolved.labels, key=lambda v: v.key):
                         if isinstance(meta.ref, ClassRef) and meta.ref not in found:
@@ -292,7 +293,7 @@ class Calling(Solver, abc.ABC):
     def _fill_fields(self, state: UnitState, ref: ClassRef, arguments: tuple[Argument, ...]) -> None:
         """A class made of its fields: arguments become fields, in the order of the bases' fields, then its own."""
         fields: list[tuple[ClassRef, str]] = []
-        for entry in reversed(ref.mro):
+        for entry in reversed(self.program.mro(ref)):
             if isinstance(entry, ClassRef):
                 fields += [(entry, name) for name, _ in entry.decl.annotations if name not in {n for _, n in fields}]
         place = 0
@@ -316,9 +317,12 @@ class Calling(Solver, abc.ABC):
         prefix: tuple[Argument, ...] = ()
         while inner.kind == PARTIAL and inner.recv is not None:
             unit, op = inner.site
+            self.program.read(("site", unit))
             first = True
             given: list[Argument] = []
-            for kind, name, node in self.call_arguments(self.states[unit], self.program.units[unit].summary.ops[op]):
+            for kind, name, node in self.call_arguments(
+                self.program.units[unit], self.program.units[unit].summary.ops[op]
+            ):
                 if first and kind == ArgKind.POSITIONAL:
                     first = False
                     continue

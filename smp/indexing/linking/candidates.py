@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from smp.domain.source import NOTHING
 from smp.indexing.linking import bits
-from smp.indexing.linking.program import Program, Unit
+from smp.indexing.linking.program import Program
+from smp.indexing.linking.units import Unit
 from smp.indexing.linking.values import FuncRef
 
 MAX_CANDIDATES = 10
@@ -15,25 +16,45 @@ class Candidates:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._functions: dict[str, list[str]] = {}
-        self._methods: dict[str, list[FuncRef]] = {}
+        self._functions: dict[str, list[tuple[int, str]]] = {}
+        self._methods: dict[str, list[tuple[int, FuncRef]]] = {}
         self._fitting: dict[tuple[str, int], list[FuncRef]] = {}
         self._near: dict[int, set[int]] = {}
+        self._offers: dict[int, dict[str, list[object]]] = {}
         for unit in program.units:
-            for ref in unit.functions:
-                if ref.node_id is None or ref.decl.flags & (bits.F_OVERLOAD | bits.F_TEST):
-                    continue
-                if ref.cls is not None:
-                    self._methods.setdefault(ref.decl.name, []).append(ref)
-                elif ref.decl.owner == 0:
-                    self._functions.setdefault(ref.decl.name, []).append(ref.node_id)
-            for cls in unit.classes:
-                if cls.decl.owner == 0 and cls.node_id:
-                    self._functions.setdefault(cls.decl.name, []).append(cls.node_id)
+            self.put(unit)
+
+    def put(self, unit: Unit, *, gone: bool = False) -> set[str]:
+        """Takes in a version of a file, or its end; gives the names that mean something else than before."""
+        before = self._offers.pop(unit.index, {})
+        for name in before:
+            self._functions[name] = [entry for entry in self._functions.get(name, ()) if entry[0] != unit.index]
+            self._methods[name] = [other for other in self._methods.get(name, ()) if other[0] != unit.index]
+        now: dict[str, list[object]] = {}
+        if not gone:
+            self._take(unit, now)
+            self._offers[unit.index] = now
+        self._fitting, self._near = {}, {}
+        return {name for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
+
+    def _take(self, unit: Unit, offered: dict[str, list[object]]) -> None:
+        for ref in unit.functions:
+            if ref.node_id is None or ref.decl.flags & (bits.F_OVERLOAD | bits.F_TEST):
+                continue
+            if ref.cls is not None:
+                self._methods.setdefault(ref.decl.name, []).append((unit.index, ref))
+                offered.setdefault(ref.decl.name, []).append((ref.node_id, _arity(ref)))
+            elif ref.decl.owner == 0:
+                self._functions.setdefault(ref.decl.name, []).append((unit.index, ref.node_id))
+                offered.setdefault(ref.decl.name, []).append(ref.node_id)
+        for cls in unit.classes:
+            if cls.decl.owner == 0 and cls.node_id:
+                self._functions.setdefault(cls.decl.name, []).append((unit.index, cls.node_id))
+                offered.setdefault(cls.decl.name, []).append(cls.node_id)
 
     def by_name(self, name: str) -> tuple[str, ...]:
         """Module-level functions and classes of a name, by id."""
-        return tuple(sorted(self._functions.get(name, ()))[:MAX_CANDIDATES])
+        return tuple(sorted(node_id for _, node_id in self._functions.get(name, ()))[:MAX_CANDIDATES])
 
     def methods(self, unit: Unit, name: str, arguments: int) -> tuple[str, ...]:
         """Methods of a name that take that many arguments; those in files that the unit imports come first."""
@@ -42,7 +63,7 @@ class Candidates:
         key = (name, arguments)
         fitting = self._fitting.get(key)
         if fitting is None:
-            fitting = self._fitting[key] = [ref for ref in self._methods.get(name, ()) if _fits(ref, arguments)]
+            fitting = self._fitting[key] = [ref for _, ref in self._methods.get(name, ()) if _fits(ref, arguments)]
         if len(fitting) > MAX_CANDIDATES:
             near = self._imported(unit)
             nearby = [ref for ref in fitting if ref.unit in near]
@@ -69,6 +90,7 @@ class Candidates:
             if not name or target is None:
                 return None
             here = target
+            self.program.read(target.index)
             for variable in here.summary.variables:
                 if variable.module and variable.name == name and variable.definition != NOTHING:
                     return here.summary.definitions[variable.definition]
@@ -80,11 +102,15 @@ class Candidates:
         return None
 
 
-def _fits(ref: FuncRef, arguments: int) -> bool:
-    """Whether a method takes that many arguments besides its receiver."""
+def _arity(ref: FuncRef) -> tuple[int, int]:
+    """The fewest and most arguments that a method takes besides its receiver; -1: any number."""
     shift = 1 if ref.decl.flags & bits.F_RECEIVER_PARAM else 0
     params = ref.decl.params[shift:]
     if any(p.kind.startswith("var") for p in params):
-        return True
-    required = sum(1 for p in params if p.default == NOTHING and p.kind != "keyword_only")
-    return required <= arguments <= len(params)
+        return 0, -1
+    return sum(1 for p in params if p.default == NOTHING and p.kind != "keyword_only"), len(params)
+
+
+def _fits(ref: FuncRef, arguments: int) -> bool:
+    least, most = _arity(ref)
+    return most < 0 or least <= arguments <= most

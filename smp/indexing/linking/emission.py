@@ -11,8 +11,9 @@ from smp.indexing.linking import bits
 from smp.indexing.linking.candidates import Candidates
 from smp.indexing.linking.flow import UnitState
 from smp.indexing.linking.objects import RECEIVER_CALLS
-from smp.indexing.linking.program import Program, Unit, stronger
+from smp.indexing.linking.program import Program, stronger
 from smp.indexing.linking.rules import Rules
+from smp.indexing.linking.units import Unit
 from smp.indexing.linking.values import (
     BOUND,
     CLASS,
@@ -84,6 +85,7 @@ class Emission:
 
     def run(self) -> None:
         """Handles every site."""
+        self.program.reads = self.state.reads
         interesting = self.flow.property_names
         for site in self.unit.summary.sites:
             kind = site.kind
@@ -384,16 +386,17 @@ class Emission:
 
     def _record_accessor(self, value: Value, name: str, flag: int, hit: dict[str, Resolution]) -> None:
         unit, at = value.site
-        op = self.program.units[unit].summary.ops[at]
+        self.program.read(("site", unit))
+        op = self.program.units[unit].summary.ops[at] if at >= 0 else (0,)
         names = self.program.units[unit].summary.names
         for position in range(2, len(op) if op[0] == Op.MAP else 0, 2):
             if op[position] >= 0 and names[op[position]] == name:
-                for inner in self.flow.states[unit].values(op[position + 1]):
+                for inner in self.flow.content(unit, op[position + 1]):
                     if isinstance(inner.ref, FuncRef) and inner.ref.node_id is not None and inner.ref.decl.flags & flag:
                         hit[inner.ref.node_id] = Resolution.PROPERTY
 
     def _descriptor(self, unit: int, leaf: int, dunder: str, hit: dict[str, Resolution]) -> None:
-        for inner in self.flow.states[unit].values(leaf):
+        for inner in self.flow.content(unit, leaf):
             if inner.kind == INST and isinstance(inner.ref, ClassRef):
                 found = self.lookup.find(inner.ref, dunder)
                 if not found.doubtful:

@@ -8,13 +8,20 @@ before: no order of files, calls or hash seeds can show. Bounds are applied at t
 
 from __future__ import annotations
 
-from smp.domain.source import Op
-from smp.indexing.linking.program import Unit
+from typing import Any
+
+from smp.indexing.linking.units import Unit
 from smp.indexing.linking.values import ClassRef, FuncRef, Value
 
 Key = tuple[str, int, object, object]
 """(tag, index of the owning unit, subject, detail). Tags: `o` op; `r`, `y` returns and yields of a function; `p` parameter;
 `f` field of a class, function or module; `e` element of a container."""
+
+Log = dict[Key, list[Any]]
+"""Per key that a file has: the level at which it got it, then pairs of a level and a value that came at it."""
+
+Mail = dict[int, dict[Key, tuple[Value | None, ...]]]
+"""Per level what a file was given after it; None: another file asks for the key."""
 
 Watch = tuple[int, tuple[object, ...]]
 """(rule number, its operands): fires for each new value of a node."""
@@ -25,23 +32,32 @@ class UnitState:
 
     __slots__ = (
         "changed",
+        "clock",
         "due",
         "index",
         "iterated",
         "iterators",
         "keys",
+        "log",
+        "mail",
         "node_key",
-        "params",
         "pending",
         "queue",
+        "reads",
+        "spread_reads",
         "succ",
         "unit",
         "vals",
         "watch",
     )
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: Unit, clock: list[int]) -> None:
         self.unit = unit
+        self.clock = clock
+        self.log: Log = {}
+        self.mail: Mail = {}
+        self.reads: set[object] = set()
+        self.spread_reads: set[tuple[Value, str, int]] = set()
         self.index = unit.index
         size = len(unit.summary.ops)
         self.vals: list[set[Value] | None] = [None] * size
@@ -55,9 +71,6 @@ class UnitState:
         self.iterators: dict[Value, int] = {}
         self.iterated: set[tuple[Value, int]] = set()
         self.due: list[tuple[int, Value, tuple[object, ...]]] = []
-        self.params: dict[tuple[int, int], int] = {
-            (op[1], op[2]): at for at, op in enumerate(unit.summary.ops) if op[0] == Op.PARAM
-        }
 
     def new_node(self) -> int:
         """A node that is no op."""
@@ -81,8 +94,10 @@ class UnitState:
             self.queue.append(node)
         else:
             waiting.append(value)
-        if node in self.node_key:
+        key = self.node_key.get(node)
+        if key is not None:
             self.changed.add(node)
+            self.log[key] += (self.clock[0], value)
 
     def link(self, source: int, target: int) -> None:
         """From now on the target holds what the source holds."""

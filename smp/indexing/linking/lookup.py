@@ -33,20 +33,24 @@ class Lookup:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._memo: dict[tuple[ClassRef, str, ClassRef | None], Found] = {}
-        self._own: dict[tuple[ClassRef, str], Found] = {}
+        self.memo: dict[tuple[ClassRef, str, ClassRef | None], Found] = {}
+        self.owned: dict[tuple[ClassRef, str], Found] = {}
 
     def find(self, ref: ClassRef, name: str, after: ClassRef | None = None) -> Found:
         """The first class of the resolution order that has the name; after: begin behind this class (super)."""
         key = (ref, name, after)
-        known = self._memo.get(key)
+        known = self.memo.get(key)
         if known is None:
-            known = self._memo[key] = self._find(ref, name, after)
+            outer = self.program.begin()
+            known = self.memo[key] = self._find(ref, name, after)
+            self.program.end(key, outer)
+        else:
+            self.program.note(key)
         return known
 
     def _find(self, ref: ClassRef, name: str, after: ClassRef | None) -> Found:
         tables = self.program.tables
-        mro = ref.mro
+        mro = self.program.mro(ref)
         if after is not None:
             if after not in mro:
                 return Found()
@@ -73,12 +77,16 @@ class Lookup:
     def own(self, ref: ClassRef, name: str) -> Found | None:
         """What the class's own body has under a name."""
         key = (ref, name)
-        known = self._own.get(key)
+        known = self.owned.get(key)
         if known is None:
             ops = ref.members.get(name)
             if ops is None:
                 return None
-            known = self._own[key] = self._members(ref, ops)
+            outer = self.program.begin()
+            known = self.owned[key] = self._members(ref, ops)
+            self.program.end(key, outer)
+        else:
+            self.program.note(key)
         return known
 
     def _members(self, ref: ClassRef, ops: tuple[int, ...]) -> Found:
@@ -102,6 +110,7 @@ class Lookup:
     def overrides(self, ref: ClassRef, name: str) -> tuple[FuncRef, ...]:
         """Methods of that name in classes below."""
         found: list[FuncRef] = []
+        self.program.read(("below", ref))
         for lower in ref.below:
             own = self.own(lower, name)
             if own is not None:
@@ -110,7 +119,7 @@ class Lookup:
 
     def declared_type(self, ref: ClassRef, name: str) -> tuple[int, int] | None:
         """(unit, type op) of a field that a class of the resolution order declares."""
-        for entry in ref.mro:
+        for entry in self.program.mro(ref):
             if isinstance(entry, ClassRef):
                 for field, at in entry.decl.annotations:
                     if field == name:

@@ -9,9 +9,6 @@ from smp.domain.source import NOTHING, ArgKind, Op
 from smp.indexing.linking import bits
 from smp.indexing.linking.calling import Argument, Calling
 from smp.indexing.linking.flow import UnitState, element_key, op_key, param_key
-from smp.indexing.linking.lookup import Lookup
-from smp.indexing.linking.program import Program
-from smp.indexing.linking.types import Types
 from smp.indexing.linking.values import BOUND, CLASS, CONT, FUNC, INST, PARTIAL, XBOUND, XINST, ClassRef, FuncRef, Value
 from smp.languages.base import Transfer
 
@@ -27,10 +24,6 @@ class ObjectRules(Calling):
     ATTR: int
     RECORD: int
 
-    def __init__(self, program: Program, lookup: Lookup, types: Types) -> None:
-        super().__init__(program, lookup, types)
-        self._spread_reads: set[tuple[int, Value, str, int]] = set()
-
     # Records ---------------------------------------------------------------------------------------------------------
 
     def is_record(self, value: Value) -> bool:
@@ -45,10 +38,10 @@ class ObjectRules(Calling):
             node = self.node(state, element_key(value, which))
             self.watch(state, node, self.RECORD, value, result)
         unit, at = value.site
-        asked = (state.index, value, name, result)
-        if asked in self._spread_reads:
+        asked = (value, name, result)
+        if asked in state.spread_reads:
             return  # a record that is spread into itself, round a loop
-        self._spread_reads.add(asked)
+        state.spread_reads.add(asked)
         for spread in self._spreads(unit, at, name):
             self.watch(state, self.node(state, op_key(unit, spread)), self.ATTR, name, result)
 
@@ -58,6 +51,7 @@ class ObjectRules(Calling):
 
     def _spreads(self, unit: int, at: int, name: str) -> list[int]:
         """Spread ops of a literal that may provide a key: those behind its last explicit entry."""
+        self.program.read(("site", unit))
         summary = self.program.units[unit].summary
         op = summary.ops[at] if 0 <= at < len(summary.ops) else (0,)
         if op[0] != Op.MAP:

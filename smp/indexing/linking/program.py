@@ -4,7 +4,8 @@
 class or module by the text alone comes back as values with the label of how it was found; what must be computed comes
 back as *leaves*, ops of some file whose values the flow knows.
 
-An answer that was found inside an import cycle is not remembered: it depends on where the question began.
+An answer that was found inside a cycle counts only for the question that began there, so that no answer depends on what
+was asked before.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import NamedTuple
 from smp.domain.graph import Resolution
 from smp.domain.ids import FilePath
 from smp.domain.source import NOTHING, FileSummary, Op
+from smp.indexing.linking.hierarchy import linearise
+from smp.indexing.linking.units import Unit, make_refs
 from smp.indexing.linking.values import CLASS, EXT, MODULE, ClassRef, FuncRef, Interner, Value
 from smp.languages.base import Module, Resolver, Tables
 
@@ -32,24 +35,6 @@ def stronger(first: Resolution, second: Resolution) -> Resolution:
 def weaker(first: Resolution, second: Resolution) -> Resolution:
     """The weaker of two labels."""
     return second if _STRENGTH[first] <= _STRENGTH[second] else first
-
-
-class Unit:
-    """One file of the program."""
-
-    __slots__ = ("classes", "exports", "functions", "index", "path", "stores", "summary")
-
-    def __init__(self, index: int, path: FilePath, summary: FileSummary) -> None:
-        self.index = index
-        self.path = path
-        self.summary = summary
-        self.functions: list[FuncRef] = []
-        self.classes: list[ClassRef] = []
-        self.exports: dict[str, int] = dict(summary.exports.names)
-        self.stores: dict[int, list[int]] = {}
-        for op in summary.ops:
-            if op[0] == Op.STORE:
-                self.stores.setdefault(op[1], []).append(op[2])
 
 
 class Resolved(NamedTuple):
@@ -75,16 +60,21 @@ class Program:
         self.units: list[Unit] = []
         self.by_path: dict[str, Unit] = {}
         for path in sorted(files):
-            unit = Unit(len(self.units), path, files[path])
-            self.units.append(unit)
-            self.by_path[path] = unit
-            self._make_refs(unit)
-        self._memo: dict[tuple[int, int], Resolved] = {}
-        self._export_memo: dict[tuple[str, str], Resolved] = {}
-        self._module_memo: dict[tuple[int, int], Module] = {}
+            self.add(path, files[path])
+        self.memo: dict[tuple[int, int], Resolved] = {}
+        self.cyclic: dict[tuple[object, object], Resolved] = {}
+        """Answers found in a cycle: for questions that begin here only, or they would depend on who asked before."""
+        self.export_memo: dict[tuple[str, str], Resolved] = {}
+        self.module_memo: dict[tuple[int, int], Module] = {}
+        self.reads: set[object] | None = None
+        """Gathers what the present asker reads of other files: their numbers, and tokens (`smp.indexing.linking.revision`)."""
+        self.basis: dict[object, frozenset[object]] = {}
+        self.submodules: dict[tuple[str, str, str], Module | None] = {}
+        self.roots: dict[tuple[int, int], Module] = {}
+        self.fixture_lists: dict[str, tuple[FilePath, ...]] = {}
         self._active: set[object] = set()
         self._cut = False
-        self._build_hierarchy()
+        self.build_hierarchy()
         self.declared: dict[FuncRef, FuncRef] = {}
         """Functions of files whose types are declared in another file → their declarations."""
         for unit in self.units:
@@ -113,61 +103,90 @@ class Program:
                 if isinstance(real, FuncRef) and isinstance(other, FuncRef):
                     self.declared[real] = other
 
-    def _make_refs(self, unit: Unit) -> None:
-        definitions = unit.summary.definitions
-        for index, cls in enumerate(unit.summary.classes):
-            class_id = definitions[cls.definition] if cls.definition != NOTHING else ""
-            ref = ClassRef(unit.index, index, cls, f"{unit.path}#{class_id}~{index}", class_id)
-            members: dict[str, tuple[int, ...]] = {}
-            for name, op in (*cls.members, *cls.static_members):
-                members[name] = (*members.get(name, ()), op)
-            ref.members = members
-            unit.classes.append(ref)
-        for index, function in enumerate(unit.summary.functions):
-            named = function.definition != NOTHING
-            node_id = definitions[function.definition] if named else None
-            ref_key = f"{unit.path}#{node_id or 'lambda'}~{index}"
-            func = FuncRef(unit.index, index, function, ref_key, node_id)
-            if function.cls != NOTHING:
-                func.cls = unit.classes[function.cls]
-            self._split_returns(unit, func)
-            unit.functions.append(func)
+    def add(self, path: FilePath, summary: FileSummary) -> Unit:
+        """A further file."""
+        unit = Unit(len(self.units), path, summary)
+        self.units.append(unit)
+        self.values.sites.append(unit.sites)
+        self.by_path[path] = unit
+        make_refs(unit)
+        return unit
 
-    def _split_returns(self, unit: Unit, func: FuncRef) -> None:
-        """Tells returns that are the function's own parameters or receiver from others."""
-        symbolic: set[tuple[str, int]] = set()
-        rest: list[int] = []
-        ops, index, params = unit.summary.ops, func.index, func.decl.params
-        stack = list(reversed(func.decl.returns))
-        seen: set[int] = set()
-        while stack:
-            at = stack.pop()
-            if at in seen or at == NOTHING:
-                continue
-            seen.add(at)
-            op = ops[at]
-            code = op[0]
-            if code == Op.PHI:
-                stack.extend(op[1:])
-            elif code == Op.PARAM and op[1] == index and not params[op[2]].kind.startswith("var"):
-                symbolic.add(("param", op[2]))
-            elif code == Op.RECEIVER and op[1] == index:
-                symbolic.add(("receiver", 0))
-            elif code in (Op.CALL, Op.NEW) and op[1] != NOTHING and ops[op[1]] == (int(Op.RECEIVER), index):
-                symbolic.add(("new", 0))
-            else:
-                rest.append(at)
-        func.symbolic = tuple(sorted(symbolic))
-        func.rest = tuple(rest)
+    def ordered(self) -> list[Unit]:
+        """The files, by path."""
+        return [self.by_path[path] for path in sorted(self.by_path)]
+
+    # Reads -----------------------------------------------------------------------------------------------------------
+
+    def begin(self) -> set[object] | None:
+        """An answer is being worked out: what it reads is gathered apart."""
+        outer, self.reads = self.reads, set()
+        return outer
+
+    def end(self, key: object, outer: set[object] | None, own: int = NOTHING) -> None:
+        """What the answer read belongs to it, and to whoever asked. own: file that the answer is of."""
+        gathered = self.reads or set()
+        if own != NOTHING:
+            gathered.add(own)
+        if len(gathered) > 1 or own == NOTHING:
+            before = self.basis.get(key)  # of an answer in a cycle, which is worked out more than once
+            self.basis[key] = frozenset(gathered) if before is None else before | gathered
+        if outer is not None:
+            outer |= gathered
+        self.reads = outer
+
+    def note(self, key: object) -> None:
+        """A known answer is given again: who asked has read what it rests on."""
+        if self.reads is not None:
+            basis = self.basis.get(key)
+            if basis is not None:
+                self.reads |= basis
+
+    def read(self, token: object) -> None:
+        """The asker reads something by itself."""
+        if self.reads is not None:
+            self.reads.add(token)
+
+    def mro(self, ref: ClassRef) -> tuple[ClassRef | str, ...]:
+        """The resolution order of a class."""
+        if self.reads is not None:
+            self.reads.add(ref)
+        return ref.mro
 
     # Modules ---------------------------------------------------------------------------------------------------------
 
     def import_module(self, unit: Unit, index: int) -> Module:
         """The module that an import names (not the name taken from it)."""
         key = (unit.index, index)
-        known = self._module_memo.get(key)
+        known = self.module_memo.get(key)
         if known is None:
-            known = self._module_memo[key] = self.resolver.module(unit.path, unit.summary.imports[index])
+            known = self.module_memo[key] = self.resolver.module(unit.path, unit.summary.imports[index])
+        return known
+
+    def _root(self, unit: Unit, index: int) -> Module:
+        key = (unit.index, index)
+        known = self.roots.get(key)
+        if known is None:
+            known = self.roots[key] = self.resolver.root(unit.path, unit.summary.imports[index])
+        return known
+
+    def submodule(self, parent: Module, name: str) -> Module | None:
+        """The module of a name inside another."""
+        key = (parent.kind, parent.path, name)
+        if self.reads is not None:
+            self.reads.add(key)
+        if key not in self.submodules:
+            bare = Module(kind=parent.kind, path=parent.path)
+            self.submodules[key] = self.resolver.submodule(bare, name)
+        return self.submodules[key]
+
+    def fixture_files(self, path: FilePath) -> tuple[FilePath, ...]:
+        """Files whose fixtures the tests of a file may ask for."""
+        if self.reads is not None:
+            self.reads.add(("fixtures", path))
+        known = self.fixture_lists.get(path)
+        if known is None:
+            known = self.fixture_lists[path] = self.resolver.fixture_files(path)
         return known
 
     def module_value(self, module: Module) -> Value | None:
@@ -187,20 +206,31 @@ class Program:
         if at == NOTHING:
             return _EMPTY
         key = (unit.index, at)
-        known = self._memo.get(key)
+        known = self.memo.get(key)
+        if known is None and not self._active:
+            known = self.cyclic.get(key)
         if known is not None:
+            if self.reads is not None:
+                self.reads.add(unit.index)
+                basis = self.basis.get(key)
+                if basis is not None:
+                    self.reads |= basis
             return known
         if key in self._active or len(self._active) > MAX_CHAIN * 4:
             self._cut = True
             return _EMPTY
         outer_cut, self._cut = self._cut, False
+        outer = self.begin()
         self._active.add(key)
         try:
             result = self._resolve(unit, at)
         finally:
             self._active.discard(key)
-        if not self._cut or not self._active:
-            self._memo[key] = result
+            self.end(key, outer, unit.index)
+        if not self._cut:
+            self.memo[key] = result
+        elif not self._active:
+            self.cyclic[key] = result
         self._cut = self._cut or outer_cut
         if not self._active:
             self._cut = False
@@ -287,7 +317,7 @@ class Program:
             if found.labels or found.leaves or found.unknown:
                 return found
         kind = "namespace" if module.below else "file"
-        inner = self.resolver.submodule(Module(kind=kind, path=FilePath(module.name)), name)
+        inner = self.submodule(Module(kind=kind, path=FilePath(module.name)), name)
         value = self.module_value(inner) if inner is not None else None
         return Resolved({value: Resolution.IMPORT}) if value is not None else Resolved({}, missing=True)
 
@@ -295,7 +325,7 @@ class Program:
         """What an import binds."""
         declaration = unit.summary.imports[index]
         if declaration.binds_root:
-            value = self.module_value(self.resolver.root(unit.path, declaration))
+            value = self.module_value(self._root(unit, index))
             return Resolved({value: Resolution.IMPORT}) if value is not None else Resolved({}, missing=True)
         module = self.import_module(unit, index)
         value = self.module_value(module)
@@ -313,14 +343,18 @@ class Program:
     def export(self, path: str, name: str) -> Resolved:
         """What a file offers under a name."""
         key = (path, name)
-        known = self._export_memo.get(key)
-        if known is not None:
-            return known
+        known = self.export_memo.get(key)
+        if known is None and not self._active:
+            known = self.cyclic.get(key)
         unit = self.by_path.get(path)
+        if known is not None:
+            self.note(key)
+            return known
         if unit is None or key in self._active:
             self._cut = self._cut or unit is not None
             return _EMPTY
         outer_cut, self._cut = self._cut, False
+        outer = self.begin()
         self._active.add(key)
         try:
             at = unit.exports.get(name)
@@ -332,8 +366,13 @@ class Program:
                     result = Resolved({}, unknown=True)
         finally:
             self._active.discard(key)
-        if not self._cut or not self._active:
-            self._export_memo[key] = result
+            if self.reads is not None:
+                self.reads.add(unit.index)
+            self.end(key, outer)
+        if not self._cut:
+            self.export_memo[key] = result
+        elif not self._active:
+            self.cyclic[key] = result
         self._cut = self._cut or outer_cut
         if not self._active:
             self._cut = False
@@ -348,6 +387,8 @@ class Program:
             source = self.by_path.get(module.path)
             if source is None:
                 continue
+            if self.reads is not None:
+                self.reads.add(source.index)
             listed = source.summary.exports.listed
             hidden = name == "default" if source.summary.exports.star_all else name.startswith("_")
             if (name not in listed) if listed is not None else hidden:
@@ -403,15 +444,17 @@ class Program:
 
     # Hierarchy -------------------------------------------------------------------------------------------------------
 
-    def _build_hierarchy(self) -> None:
-        for unit in self.units:
+    def build_hierarchy(self) -> None:
+        """Bases, resolution orders and derived classes of every class."""
+        for unit in self.ordered():
             for ref in unit.classes:
+                ref.below = []
                 ref.bases = self._bases(unit, ref)
         done: dict[ClassRef, tuple[ClassRef | str, ...]] = {}
-        for unit in self.units:
+        for unit in self.ordered():
             for ref in unit.classes:
                 ref.mro = linearise(ref, done, frozenset())
-        for unit in self.units:
+        for unit in self.ordered():
             for ref in unit.classes:
                 for ancestor in self._ancestors(ref):
                     if isinstance(ancestor, ClassRef):
@@ -476,39 +519,4 @@ class Program:
 
     def is_below(self, ref: ClassRef, ancestor: ClassRef) -> bool:
         """Whether a class is another one or derived from it."""
-        return ref is ancestor or ancestor in ref.mro
-
-
-MAX_MRO = 64
-
-
-def linearise(
-    ref: ClassRef, done: dict[ClassRef, tuple[ClassRef | str, ...]], active: frozenset[ClassRef]
-) -> tuple[ClassRef | str, ...]:
-    """C3; where it has no answer (or in a cycle), depth first with later duplicates kept, as old Python did."""
-    known = done.get(ref)
-    if known is not None:
-        return known
-    if ref in active or len(active) > MAX_MRO:
-        return (ref,)
-    inner = active | {ref}
-    parts: list[list[ClassRef | str]] = [
-        list(linearise(base, done, inner)) if isinstance(base, ClassRef) else [base] for base in ref.bases
-    ]
-    parts.append(list(ref.bases))
-    result: list[ClassRef | str] = [ref]
-    while any(parts):
-        parts = [part for part in parts if part]
-        for part in parts:
-            head = part[0]
-            if not any(head in other[1:] for other in parts):
-                break
-        else:
-            head = parts[0][0]
-        if head not in result:
-            result.append(head)
-        parts = [[entry for entry in part if entry is not head and entry != head] for part in parts]
-    linear = tuple(result[:MAX_MRO])
-    if not active:
-        done[ref] = linear
-    return linear
+        return ref is ancestor or ancestor in self.mro(ref)

@@ -37,12 +37,13 @@ class Rules(ObjectRules):
 
     def start(self, state: UnitState) -> None:
         unit = state.unit
+        self.program.reads = state.reads
         names = unit.summary.names
         for at, op in enumerate(unit.summary.ops):
             code = op[0]
             if code == Op.CALL or code == Op.NEW:
                 if op[1] != NOTHING:
-                    self.watch(state, op[1], self.CALL, at, self.call_arguments(state, op), at)
+                    self.watch(state, op[1], self.CALL, at, self.call_arguments(unit, op), at)
             elif code == Op.ATTR:
                 self.watch(state, op[1], self.ATTR, names[op[2]], at)
             elif code == Op.CONST:
@@ -151,7 +152,7 @@ class Rules(ObjectRules):
         unit = state.unit
         if param.kind == "var_positional" or param.kind == "var_keyword":
             kind = self.tables.tuple_type if param.kind == "var_positional" else self.tables.mapping_type
-            container = self.intern.container(kind, state.index, at, unit.path)
+            container = self.intern.rest(kind, ref, position)
             state.add(at, container)
             for value in self.types.instances(unit, param.annotation):
                 for which in ("*", "all"):
@@ -165,24 +166,6 @@ class Rules(ObjectRules):
             for fixture in self.fixtures(unit.path, param.name, ref):
                 given = yield_key(fixture) if fixture.decl.yields else return_key(fixture)
                 state.link(self.node(state, given), at)
-
-    def fixtures(self, path: str, name: str, asking: FuncRef | None = None) -> tuple[FuncRef, ...]:
-        """The fixtures that a test of this file gets under a name: the nearest file that provides one decides."""
-        for candidate in self.program.resolver.fixture_files(path):  # type: ignore[arg-type]
-            unit = self.program.by_path.get(candidate)
-            if unit is None:
-                continue
-            found = [unit.functions[index] for own, index in unit.summary.own_fixtures if own == name]
-            # A fixture that asks for its own name means the one further out.
-            found = [ref for ref in found if ref is not asking]
-            if asking is not None and asking.cls is not None:
-                inner = [ref for ref in found if ref.cls in asking.cls.mro]
-                found = inner or [ref for ref in found if ref.cls is None]
-            else:
-                found = [ref for ref in found if ref.cls is None]
-            if found:
-                return tuple(found)
-        return ()
 
     def _start_sequence(self, state: UnitState, at: int, op: tuple[int, ...]) -> None:
         container = self.intern.container(state.unit.summary.names[op[1]], state.index, at, state.unit.path)
@@ -314,12 +297,17 @@ class Rules(ObjectRules):
         if declared is not None:
             unit = self.program.units[declared[0]]
             owner = next(
-                (e for e in ref.mro if isinstance(e, ClassRef) and (name, declared[1]) in e.decl.annotations), None
+                (
+                    e
+                    for e in self.program.mro(ref)
+                    if isinstance(e, ClassRef) and (name, declared[1]) in e.decl.annotations
+                ),
+                None,
             )
             for instance in self.types.instances_for(unit, declared[1], value, owner):
                 state.add(result, instance)
         if name in self.stored_names:
-            for entry in ref.mro:
+            for entry in self.program.mro(ref):
                 if isinstance(entry, ClassRef):
                     state.link(self.node(state, field_key(entry, name)), result)
         if declared is not None and found.owner is None:
@@ -378,7 +366,7 @@ class Rules(ObjectRules):
             for owner_unit, leaf in found.others:
                 state.link(self.node(state, op_key(owner_unit, leaf)), result)
         if name in self.stored_names:
-            for entry in ref.mro:
+            for entry in self.program.mro(ref):
                 if isinstance(entry, ClassRef):
                     state.link(self.node(state, field_key(entry, name)), result)
         if found.owner is None:
@@ -481,7 +469,7 @@ class Rules(ObjectRules):
         kind = value.kind
         if kind == CONT:
             if value.name in self.tables.pair_types:
-                pair = self.intern.container(self.tables.tuple_type, state.index, result, state.unit.path)
+                pair = self.intern.pair(self.tables.tuple_type, state.index, value)
                 for which in ("#1", "all"):
                     state.link(self.node(state, element_key(value, "all")), self.node(state, element_key(pair, which)))
                 state.add(result, pair)

@@ -1,39 +1,34 @@
-"""Runs the levels of the flow, keeps shared keys, and starts each file from its ops."""
+"""The flow within a file: nodes of shared keys, watches, the local fixpoint."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from smp.domain.ids import FilePath
 from smp.domain.source import NOTHING, Op
 from smp.indexing.linking import bits
+from smp.indexing.linking.attribute_names import AttributeNames
+from smp.indexing.linking.exchange import Exchange
 from smp.indexing.linking.flow import Key, UnitState
 from smp.indexing.linking.lookup import Lookup
 from smp.indexing.linking.program import Program
 from smp.indexing.linking.types import Types
-from smp.indexing.linking.values import MODULE, FuncRef, Value
-
-MAX_LEVELS = 12
-"""Exchanges; what is still on its way then makes its node unknown (design/linking.md section 2)."""
-MAX_SHARED = 8
-"""Values that a shared key carries; a key that would carry more carries *unknown* besides what it has delivered."""
+from smp.indexing.linking.values import FuncRef, Value
 
 
-class Solver:
+class Solver(Exchange):
     """The flow of a program. Rules (`smp.indexing.linking.rules`) are added by the class that extends this."""
 
     def __init__(self, program: Program, lookup: Lookup, types: Types) -> None:
-        self.program = program
+        super().__init__(program)
         self.lookup = lookup
         self.types = types
-        self.intern = program.values
         self.tables = program.tables
-        self.states = [UnitState(unit) for unit in program.units]
-        self.holders: dict[Key, list[int]] = {}
-        self.fresh: set[Key] = set()
         self.rules: list[Callable[..., None]] = []
-        self.stored_names: set[str] = set()
-        self.patched: set[tuple[int, str]] = set()
-        self.property_names: set[str] = set()
+        self.attribute_names = AttributeNames()
+        self.stored_names = self.attribute_names.stored
+        self.property_names = self.attribute_names.properties
+        self.patched = self.attribute_names.patched
         self.given_back: set[object] = set()
 
     # Keys ------------------------------------------------------------------------------------------------------------
@@ -51,24 +46,39 @@ class Solver:
         elif own and tag == "p":
             assert isinstance(subject, FuncRef)
             assert isinstance(detail, int)
-            found = state.params.get((subject.index, detail))
+            found = state.unit.params.get((subject.index, detail))
             made = state.new_node() if found is None else found
         else:
             made = state.new_node()
+        taken = made if made in state.node_key else None  # a parameter that is asked for as an op as well
+        if taken is not None:
+            made = state.new_node()
         state.keys[key] = made
         state.node_key[made] = key
-        holders = self.holders.get(key)
-        if holders is None:
-            self.holders[key] = [state.index]
+        entry: list[object] = [self.clock[0]]
+        state.log[key] = entry
+        self._hold(state, key)
+        if taken is not None:
+            state.link(taken, made)
+            state.link(made, taken)
         else:
-            holders.append(state.index)
-        self.fresh.add(key)
+            for value in state.vals[made] or ():
+                entry += (self.clock[0], value)
         if own and tag in "ry":
             assert isinstance(subject, FuncRef)
             self._define_returns(state, subject, made, yields=tag == "y")
         if state.vals[made]:
             state.changed.add(made)
         return made
+
+    def _hold(self, state: UnitState, key: Key) -> None:
+        self.fresh.add(key)
+        self.heat(key)
+        holders = self.holders.get(key)
+        if holders is None:
+            self.holders[key] = [state.index]
+        elif state.index not in self.records or state.index not in holders:
+            holders.append(state.index)
 
     def _define_returns(self, state: UnitState, ref: FuncRef, node: int, *, yields: bool) -> None:
         for at in ref.decl.yields if yields else ref.rest:
@@ -96,23 +106,9 @@ class Solver:
 
     # Levels ----------------------------------------------------------------------------------------------------------
 
-    def run(self) -> None:
-        """To the end: local fixpoints, exchanges, until silent or bounded."""
-        for state in self.states:
-            self.start(state)
-        active = self.states
-        for level in range(MAX_LEVELS + 1):
-            for state in active:
-                self.settle(state)
-            touched = self.exchange(last=level == MAX_LEVELS)
-            if not touched:
-                return
-            active = [self.states[index] for index in sorted(touched)]
-        for state in active:
-            self.settle(state)
-
     def settle(self, state: UnitState) -> None:
         """The local fixpoint of one file."""
+        self.program.reads = state.reads
         rules = self.rules
         queue, pending, succs, watches = state.queue, state.pending, state.succ, state.watch
         add, due = state.add, state.due
@@ -139,56 +135,7 @@ class Solver:
                     for value in new:
                         handler(state, value, *operands)
 
-    def exchange(self, *, last: bool) -> set[int]:
-        """Gives every holder of a key what the others have put there; returns the files that got something."""
-        keys = self.fresh
-        self.fresh = set()
-        for state in self.states:
-            if state.changed:
-                for node in state.changed:
-                    keys.add(state.node_key[node])
-                state.changed = set()
-        deliveries: list[tuple[UnitState, int, Value]] = []
-        asked: list[tuple[int, Key]] = []
-        for key in keys:
-            holders = self.holders[key]
-            if key[1] not in holders and key[0] in "oryp":
-                asked.append((key[1], key))
-            if len(holders) < 2:
-                continue
-            together: set[Value] = set()
-            for index in holders:
-                state = self.states[index]
-                held = state.vals[state.keys[key]]
-                if held:
-                    together |= held
-            if not together:
-                continue
-            if last or len(together) > MAX_SHARED:
-                common = set.intersection(*(self.states[i].values(self.states[i].keys[key]) for i in holders))
-                if common == together:
-                    continue
-                together = common | {self.intern.unknown}
-            for index in holders:
-                state = self.states[index]
-                node = state.keys[key]
-                held = state.vals[node]
-                deliveries += [(state, node, value) for value in together if held is None or value not in held]
-        touched: set[int] = set()
-        if not last:
-            for index, key in asked:
-                self.node(self.states[index], key)
-                touched.add(index)
-        for state, node, value in deliveries:
-            state.add(node, value)
-            touched.add(state.index)
-        return touched
-
     # Start -----------------------------------------------------------------------------------------------------------
-
-    def start(self, state: UnitState) -> None:
-        """Values and constraints that the ops of a file say by themselves."""
-        raise NotImplementedError
 
     def receiver_value(self, ref: FuncRef) -> Value | None:
         """What `self`, `cls` or `this` is in a method."""
@@ -198,40 +145,30 @@ class Solver:
             return self.intern.cls(ref.cls, below=True)
         return self.intern.inst(ref.cls, below=True)
 
-    def _note_descriptors(self, state: UnitState) -> None:
-        """Class members that hold an instance may be descriptors: their names count as properties do."""
-        ops = state.unit.summary.ops
-        for cls in state.unit.summary.classes:
-            for name, at in cls.members:
-                if at != NOTHING and ops[at][0] in (Op.CALL, Op.DECORATED, Op.NEW):
-                    self.property_names.add(name)
+    def fixtures(self, path: FilePath, name: str, asking: FuncRef | None = None) -> tuple[FuncRef, ...]:
+        """The fixtures that a test of this file gets under a name: the nearest file that provides one decides."""
+        for candidate in self.program.fixture_files(path):
+            unit = self.program.by_path.get(candidate)
+            if unit is None:
+                continue
+            self.program.read(unit.index)
+            found = [unit.functions[index] for own, index in unit.summary.own_fixtures if own == name]
+            # A fixture that asks for its own name means the one further out.
+            found = [ref for ref in found if ref is not asking]
+            if asking is not None and asking.cls is not None:
+                inner = [ref for ref in found if ref.cls in self.program.mro(asking.cls)]
+                found = inner or [ref for ref in found if ref.cls is None]
+            else:
+                found = [ref for ref in found if ref.cls is None]
+            if found:
+                return tuple(found)
+        return ()
 
-    def note_given_back(self) -> None:
-        """Definitions that their decorators return as they are; to be asked when the flow is finished."""
-        for state in self.states:
-            for op in state.unit.summary.ops:
-                if op[0] == Op.DECORATED:
-                    returned = state.values(op[2])
-                    for value in self.program.resolve(state.unit, op[1]).labels:
-                        if value in returned:
-                            self.given_back.add(value.ref)
-
-    def scan_stores(self) -> None:
-        """Names that are ever stored as attributes, and modules that are written into from outside."""
-        for state in self.states:
-            unit = state.unit
-            for function in unit.summary.functions:
-                if function.flags & (bits.F_PROPERTY | bits.F_SETTER | bits.F_DELETER):
-                    self.property_names.add(function.name)
-            self._note_descriptors(state)
-            for cls in unit.summary.classes:
-                if cls.flags & bits.C_DATA:
-                    self.stored_names.update(name for name, _ in cls.annotations)
-            for op in unit.summary.ops:
-                if op[0] == Op.STORE_ATTR:
-                    name = unit.summary.names[op[2]]
-                    self.stored_names.add(name)
-                    for value in self.program.resolve(unit, op[1]).labels:
-                        target = self.program.by_path.get(value.name) if value.kind == MODULE else None
-                        if target is not None:
-                            self.patched.add((target.index, name))
+    def given_back_by(self, state: UnitState) -> frozenset[object]:
+        """Definitions of a file that their decorators return as they are; to be asked when the flow is finished."""
+        found: set[object] = set()
+        for op in state.unit.summary.ops:
+            if op[0] == Op.DECORATED:
+                returned = state.values(op[2])
+                found |= {v.ref for v in self.program.resolve(state.unit, op[1]).labels if v in returned}
+        return frozenset(found)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from smp.domain.graph import Edge, EdgeKind
 from smp.domain.ids import FilePath, NodeId
 from smp.domain.source import ImportDecl
-from smp.indexing.linking.program import Program, Unit
+from smp.indexing.linking.program import Program
 from smp.indexing.linking.rules import Rules
+from smp.indexing.linking.units import Unit
 from smp.indexing.linking.values import MODULE, ClassRef, FuncRef
 
 MAX_HOOK_DEPTH = 8
@@ -50,14 +51,14 @@ def imported_file(program: Program, unit: Unit, index: int) -> str | None:
         assert value is not None
         exported = program.export(module.path, declaration.name) if module.kind == "file" else None
         if exported is None or not (exported.labels or exported.leaves):
-            inner = program.resolver.submodule(module, declaration.name)
+            inner = program.submodule(module, declaration.name)
             if inner is not None and inner.kind == "file":
                 return inner.path
         elif len(exported.labels) == 1:
             # `from pkg import sub` where the package itself imports `sub` names the submodule as well.
             only = next(iter(exported.labels))
             if only.kind == MODULE and not only.below:
-                inner = program.resolver.submodule(module, declaration.name)
+                inner = program.submodule(module, declaration.name)
                 if inner is not None and inner.path == only.name:
                     return inner.path
     return module.path if module.kind == "file" else None
@@ -86,10 +87,8 @@ def hierarchy_edges(program: Program, unit: Unit) -> list[Edge]:
 class TestEdges:
     """TESTS: from a test to what it calls, what its fixtures call, and what runs before and after it."""
 
-    def __init__(
-        self, program: Program, flow: Rules, calls: dict[str, list[tuple[str, int]]], test_files: frozenset[str]
-    ) -> None:
-        self.test_files = test_files
+    def __init__(self, program: Program, flow: Rules, calls: dict[str, list[tuple[str, int]]]) -> None:
+        self.test_files: frozenset[str] = frozenset()
         self.program = program
         self.flow = flow
         self.calls = calls
@@ -108,13 +107,13 @@ class TestEdges:
             source = unit.summary.definitions[test]
             ref = by_definition.get(test)
             reached: dict[str, set[int]] = {}
-            for target, line in self.calls.get(source, ()):
+            for target, line in self._calls_of(source):
                 reached.setdefault(target, set()).add(line)
             through = list(hooks.get(test, ()))
             if ref is not None:
                 through += [f.node_id for f in self._around(unit, ref) if f.node_id is not None]
             for helper in dict.fromkeys(through):
-                for target, _ in self.calls.get(helper, ()):
+                for target, _ in self._calls_of(helper):
                     reached.setdefault(target, set())
             for target, lines in reached.items():
                 if target.startswith("test:") or target == source:
@@ -130,6 +129,10 @@ class TestEdges:
                     )
                 )
         return edges
+
+    def _calls_of(self, source: str) -> list[tuple[str, int]]:
+        self.program.read(("calls", source))
+        return self.calls.get(source, [])
 
     def _around(self, unit: Unit, ref: FuncRef) -> list[FuncRef]:
         """Fixtures, theirs, and setup methods that run with a test."""

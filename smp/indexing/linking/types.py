@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from smp.domain.source import NOTHING, Op
-from smp.indexing.linking.program import Program, Unit
+from smp.indexing.linking.program import Program
+from smp.indexing.linking.units import Unit
 from smp.indexing.linking.values import CLASS, EXT, INST, XINST, ClassRef, FuncRef, Value, by_key
 
 MAX_TYPE_DEPTH = 6
@@ -24,7 +25,7 @@ class Types:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.tables = program.tables
-        self._memo: dict[tuple[int, int], tuple[Value, ...]] = {}
+        self.memo: dict[tuple[int, int, int], tuple[Value, ...]] = {}
         self._bound: dict[str, tuple[Value, ...]] = {}
 
     def instances_for(self, unit: Unit, at: int, recv: Value | None, owner: ClassRef | None) -> tuple[Value, ...]:
@@ -50,6 +51,7 @@ class Types:
         if depth >= MAX_TYPE_DEPTH:
             return {}
         unit = self.program.units[ref.unit]
+        self.program.read(ref.unit)
         for at in (*ref.decl.bases, *ref.decl.implements):
             op = unit.summary.ops[at] if at != NOTHING else (0,)
             for base in self.program.base_values(unit, at) if op[0] == Op.APPLY else []:
@@ -69,15 +71,19 @@ class Types:
             return ()
         if self._bound:
             return tuple(sorted(dict.fromkeys(self._instances(unit, at, depth)), key=by_key))
-        key = (unit.index, at)
-        known = self._memo.get(key)
+        key = (unit.index, at, depth)  # with the depth: beyond its bound the answer is another
+        known = self.memo.get(key)
         if known is None:
-            known = tuple(sorted(dict.fromkeys(self._instances(unit, at, depth)), key=by_key))
-            if depth == 0:
-                self._memo[key] = known
+            outer = self.program.begin()
+            self.program.read(unit.index)
+            known = self.memo[key] = tuple(sorted(dict.fromkeys(self._instances(unit, at, depth)), key=by_key))
+            self.program.end(key, outer)
+        else:
+            self.program.note(key)
         return known
 
     def _instances(self, unit: Unit, at: int, depth: int) -> list[Value]:
+        self.program.read(unit.index)
         op = unit.summary.ops[at]
         code = op[0]
         if code == Op.UNION:
@@ -175,6 +181,7 @@ class Types:
 
     def literals(self, unit: Unit, at: int, depth: int = 0) -> frozenset[str]:
         """The texts that a type of literals allows; empty for any other type."""
+        self.program.read(unit.index)
         op = unit.summary.ops[at] if at != NOTHING and depth < MAX_TYPE_DEPTH else (0,)
         if op[0] == Op.CONST:
             return frozenset({unit.summary.names[op[2]]}) if op[2] != NOTHING else frozenset()

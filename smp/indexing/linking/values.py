@@ -99,6 +99,8 @@ class Interner:
     def __init__(self) -> None:
         self._table: dict[tuple[object, ...], Value] = {}
         self.unknown = Value(UNKNOWN, "?")
+        self.sites: list[list[int]] = []
+        """Per file the numbers of its places of creation (`smp.indexing.linking.units.Unit.sites`)."""
 
     def func(self, ref: FuncRef) -> Value:
         known = self._table.get((FUNC, ref))
@@ -165,19 +167,43 @@ class Interner:
         return known
 
     def container(self, dotted: str, unit: int, op: int, place: str) -> Value:
-        known = self._table.get((CONT, unit, op, dotted))
+        at = self.sites[unit][op] if op >= 0 else op
+        known = self._table.get((CONT, unit, at, dotted))
         if known is None:
-            known = self._table[(CONT, unit, op, dotted)] = Value(
-                CONT, f"k:{dotted}@{place}:{op}", name=dotted, site=(unit, op)
+            known = self._table[(CONT, unit, at, dotted)] = Value(
+                CONT, f"k:{dotted}@{place}:{at}", name=dotted, site=(unit, op)
+            )
+        elif known.site[1] != op:
+            known.site = (unit, op)  # it has moved
+        return known
+
+    def pair(self, dotted: str, unit: int, of: Value) -> Value:
+        """The container that iterating over another gives, in one file."""
+        known = self._table.get((CONT, unit, of))
+        if known is None:
+            known = self._table[(CONT, unit, of)] = Value(
+                CONT, f"k:{dotted}@{unit}:{of.key}", name=dotted, site=(unit, -1)
+            )
+        return known
+
+    def rest(self, dotted: str, ref: FuncRef, position: int) -> Value:
+        """The container of a rest parameter; known by its function, for others fill it."""
+        known = self._table.get((CONT, ref, position))
+        if known is None:
+            known = self._table[(CONT, ref, position)] = Value(
+                CONT, f"k:{dotted}@{ref.key}:{position}", name=dotted, site=(ref.unit, -1)
             )
         return known
 
     def partial(self, callee: Value, unit: int, op: int, place: str) -> Value:
-        known = self._table.get((PARTIAL, callee, unit, op))
+        at = self.sites[unit][op] if op >= 0 else op
+        known = self._table.get((PARTIAL, callee, unit, at))
         if known is None:
-            known = self._table[(PARTIAL, callee, unit, op)] = Value(
-                PARTIAL, f"p:{callee.key}@{place}:{op}", recv=callee, site=(unit, op)
+            known = self._table[(PARTIAL, callee, unit, at)] = Value(
+                PARTIAL, f"p:{callee.key}@{place}:{at}", recv=callee, site=(unit, op)
             )
+        elif known.site[1] != op:
+            known.site = (unit, op)  # it has moved
         return known
 
     def generator(self, ref: FuncRef) -> Value:

@@ -1,0 +1,257 @@
+"""What files exchange between levels, what each was sent, and the repetition of a run from those records.
+
+A file's flow is a function of its summary, of what the program says by its text alone, and of its *mail*: the values that
+it was given after each level. So a file whose mail is what it was needs no second run: its *log* (what its shared keys held
+from which level on) answers for it. A file whose mail differs at some level is run again on its recorded mail up to
+there, and takes part from then on. Both ways give the same states (design/linking.md section 4).
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from smp.indexing.linking.flow import Key, Log, Mail, UnitState
+from smp.indexing.linking.program import Program
+from smp.indexing.linking.values import Value
+
+MAX_LEVELS = 12
+"""Exchanges; what is still on its way then makes its node unknown (design/linking.md section 2)."""
+MAX_SHARED = 8
+"""Values that a shared key carries; a key that would carry more carries *unknown* besides what it has delivered."""
+_NOTHING: set[Value] = set()
+
+
+class Record(Struct, frozen=True, gc=False):
+    """What remains of a file's run."""
+
+    log: Log
+    mail: Mail
+
+
+class Exchange(abc.ABC):
+    """Levels, shared keys and records of a program's flow."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.intern = program.values
+        self.clock = [0]
+        self.states: list[UnitState | None] = [None] * len(program.units)
+        """Files that run; None for those whose record answers for them."""
+        self.records: dict[int, Record] = {}
+        self.holders: dict[Key, list[int]] = {}
+        self.fresh: set[Key] = set()
+        self.due: dict[int, set[Key]] = {}
+        self.hot: set[Key] = set()
+        self.contents: dict[tuple[int, int], frozenset[Value]] = {}
+
+    @abc.abstractmethod
+    def node(self, state: UnitState, key: Key) -> int:
+        """The node of a shared key in a file."""
+
+    @abc.abstractmethod
+    def start(self, state: UnitState) -> None:
+        """Values and constraints that the ops of a file say by themselves."""
+
+    @abc.abstractmethod
+    def settle(self, state: UnitState) -> None:
+        """The local fixpoint of one file."""
+
+    # Runs ------------------------------------------------------------------------------------------------------------
+
+    def run(self, units: Iterable[int]) -> None:
+        """Local fixpoints and exchanges, until silent or bounded, of these files and of all whose mail differs for it."""
+        active: list[UnitState] = []
+        self.states += [None] * (len(self.program.units) - len(self.states))
+        for index in units:
+            self._warm(index)
+            started = UnitState(self.program.units[index], self.clock)
+            self.states[index] = started
+            active.append(started)
+        self.clock[0] = 0
+        for state in active:
+            self.start(state)
+        for level in range(MAX_LEVELS + 1):
+            self.clock[0] = level
+            for state in active:
+                self.settle(state)
+            touched = self._exchange(level, last=level == MAX_LEVELS)
+            if not touched and all(later <= level for later in self.due):
+                return
+            running = [self.states[index] for index in sorted(touched)]
+            active = [one for one in running if one is not None]
+        for state in active:
+            self.settle(state)
+
+    def replay(self, index: int, levels: int = MAX_LEVELS + 1) -> UnitState:
+        """The state of a file after its first levels, from its recorded mail."""
+        mail = self.records[index].mail
+        now, fresh = self.clock[0], self.fresh
+        self.fresh = set()
+        self.clock[0] = 0
+        state = UnitState(self.program.units[index], self.clock)
+        self.start(state)
+        self.settle(state)
+        for level in range(levels):
+            parcel = mail.get(level)
+            if parcel:
+                self.clock[0] = level + 1
+                self._put(state, level, parcel)
+                self.settle(state)
+        state.changed = set()
+        self.clock[0], self.fresh = now, fresh
+        return state
+
+    def finish(self) -> list[int]:
+        """Keeps the records of the files that ran, in place of those before; says which ran."""
+        ran = [index for index, state in enumerate(self.states) if state is not None]
+        for index in ran:
+            state = self.states[index]
+            assert state is not None
+            before = self.records.get(index)
+            if before is not None:
+                self._leave(index, before.log.keys() - state.log.keys())
+            self.records[index] = Record(state.log, state.mail)
+        return ran
+
+    def drop(self, index: int) -> None:
+        """A file is gone; what it sent will be missed."""
+        self._warm(index)
+        record = self.records.pop(index, None)
+        if record is not None:
+            self._leave(index, record.log)
+
+    def release(self) -> None:
+        """Lets go of states; records answer for them."""
+        self.states = [None] * len(self.program.units)
+        self.due, self.hot, self.fresh = {}, set(), set()
+
+    def _leave(self, index: int, keys: Iterable[Key]) -> None:
+        for key in keys:
+            left = [other for other in self.holders[key] if other != index]
+            if left:
+                self.holders[key] = left
+            else:
+                del self.holders[key]
+
+    def content(self, unit: int, op: int) -> frozenset[Value]:
+        """What an op of any file holds in the end, for emission."""
+        self.program.read(("content", unit, op))
+        state = self.states[unit]
+        known = self.contents.get((unit, op))
+        if state is not None or known is None:
+            if state is None:
+                reads, self.program.reads = self.program.reads, None
+                state = self.replay(unit)
+                self.program.reads = reads
+            known = self.contents[unit, op] = frozenset(state.values(op))
+        return known
+
+    # Keys of files that do not run -------------------------------------------------------------------------------------
+
+    def _warm(self, index: int) -> None:
+        """From now on the exchange follows what a file held before: it may be missed by others."""
+        before = self.records.get(index)
+        for key in before.log if before is not None else ():
+            self.heat(key)
+
+    def heat(self, key: Key) -> None:
+        """Follows a key through the recorded levels of its holders."""
+        if key in self.hot or not self.records:
+            return
+        self.hot.add(key)
+        for holder in self.holders.get(key, ()):
+            record = self.records.get(holder)
+            entry = record.log.get(key) if record is not None else None
+            if entry is not None:
+                self.due.setdefault(entry[0], set()).add(key)
+                for level in entry[1::2]:
+                    self.due.setdefault(level, set()).add(key)
+
+    def _held(self, index: int, key: Key, level: int) -> set[Value] | None:
+        """What a key holds in a file at the end of a level; None where the file does not have it."""
+        state = self.states[index]
+        if state is not None:
+            node = state.keys.get(key)
+            return None if node is None else state.vals[node] or _NOTHING
+        record = self.records.get(index)
+        entry = record.log.get(key) if record is not None else None
+        if entry is None or entry[0] > level:
+            return None
+        return {entry[at + 1] for at in range(1, len(entry), 2) if entry[at] <= level}
+
+    # Levels ----------------------------------------------------------------------------------------------------------
+
+    def _exchange(self, level: int, *, last: bool) -> set[int]:
+        """Gives every holder of a key what the others have put there; returns the files that got something."""
+        keys = self.fresh
+        self.fresh = set()
+        for state in self.states:
+            if state is not None and state.changed:
+                keys.update(state.node_key[node] for node in state.changed)
+                state.changed = set()
+        keys |= self.due.pop(level, set())
+        mail: dict[int, dict[Key, tuple[Value | None, ...]]] = {}
+        for key in keys:
+            self._share(key, level, mail, last=last)
+        if self.records:
+            self._wake(level, keys, mail)
+        self.clock[0] = level + 1
+        for index, parcel in mail.items():
+            receiver = self.states[index]
+            if receiver is not None:
+                self._put(receiver, level, parcel)
+        return {index for index in mail if self.states[index] is not None}
+
+    def _share(self, key: Key, level: int, mail: dict[int, dict[Key, tuple[Value | None, ...]]], *, last: bool) -> None:
+        present: list[tuple[int, set[Value]]] = []
+        together: set[Value] = set()
+        asked = not last and key[0] in "oryp"
+        for index in self.holders.get(key, ()):
+            held = self._held(index, key, level)
+            if held is not None:
+                present.append((index, held))
+                together |= held
+                asked = asked and index != key[1]
+        if asked and present:
+            mail.setdefault(key[1], {})[key] = (None,)
+        if len(present) < 2 or not together:
+            return
+        if last or len(together) > MAX_SHARED:
+            common = set.intersection(*(held for _, held in present))
+            if common == together:
+                return
+            together = common | {self.intern.unknown}
+        for index, held in present:
+            missing = together - held
+            if missing:
+                mail.setdefault(index, {})[key] = tuple(missing)
+
+    def _wake(self, level: int, keys: set[Key], mail: dict[int, dict[Key, tuple[Value | None, ...]]]) -> None:
+        """Files at rest that get other mail than they did run again from here."""
+        woken: set[int] = set()
+        for key in keys:
+            for index in {*self.holders.get(key, ()), key[1]}:
+                if index in woken or self.states[index] is not None or index not in self.records:
+                    continue
+                before = self.records[index].mail.get(level, {}).get(key, ())
+                if set(before) != set(mail.get(index, {}).get(key, ())):
+                    woken.add(index)
+        for index in list(mail):
+            if self.states[index] is None and index not in woken:
+                del mail[index]
+        for index in sorted(woken):
+            before_mail = self.records[index].mail.get(level, {})
+            mail[index] = {key: given for key, given in before_mail.items() if key not in keys} | mail.get(index, {})
+            self._warm(index)
+            self.states[index] = self.replay(index, level)
+
+    def _put(self, state: UnitState, level: int, parcel: dict[Key, tuple[Value | None, ...]]) -> None:
+        state.mail[level] = parcel
+        for key, values in parcel.items():
+            node = self.node(state, key)
+            for value in values:
+                if value is not None:
+                    state.add(node, value)

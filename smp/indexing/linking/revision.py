@@ -1,0 +1,390 @@
+"""The linked files of one family, and their next version: only what an edit can reach is solved and emitted again.
+
+What a file read of others by their text is kept as tokens:
+
+- a number: the interface of the file of that number; `("local", n)`, `("site", n)`: functions, displays and calls in its
+  bodies, which came by the flow;
+- a `ClassRef`: its resolution order, and the bodies of the classes in it; `("below", ref)`: the classes derived from it;
+- `(kind, path, name)`, `("fixtures", path)`: answers of the resolver; `("content", n, op)`: what an op holds in the end;
+- `("calls", source)`: the calls of a definition, for tests.
+
+A file is solved again if it has changed, if one of its tokens has, if a name that it uses is stored, patched, made a
+property or defined anew somewhere, or if its mail is another (`smp.indexing.linking.exchange`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from smp.domain.graph import Edge, EdgeKind, Resolution
+from smp.domain.ids import FilePath
+from smp.domain.source import FileSummary
+from smp.indexing.linking.attribute_names import Contribution, contribution
+from smp.indexing.linking.candidates import Candidates
+from smp.indexing.linking.emission import Emission
+from smp.indexing.linking.flow import UnitState
+from smp.indexing.linking.lookup import Lookup
+from smp.indexing.linking.program import Program
+from smp.indexing.linking.rules import Rules
+from smp.indexing.linking.shape import Interface, interface, same_shape, speaks_of
+from smp.indexing.linking.structure import TestEdges, hierarchy_edges, import_edges
+from smp.indexing.linking.types import MAX_TYPE_DEPTH, Types
+from smp.indexing.linking.units import Unit, make_refs
+from smp.indexing.linking.values import ClassRef, FuncRef, Value
+from smp.languages.base import Language, Module
+
+WIDE = 0.5
+"""Part of the files that is not worth picking: from here on everything is linked anew."""
+
+
+class TooWide(Exception):
+    """The edit reaches so much, or something so basic, that a link of everything is due."""
+
+
+class Revision:
+    """Links the files of a family, and keeps what the link of their next version needs."""
+
+    def __init__(
+        self,
+        language: Language,
+        summaries: Mapping[FilePath, FileSummary],
+        configs: Mapping[FilePath, bytes],
+        test_files: frozenset[FilePath],
+    ) -> None:
+        self._language = language
+        self._configs = dict(configs)
+        self._program = Program(summaries, language.resolver(summaries, configs), language.tables())
+        self._lookup, self._types = Lookup(self._program), Types(self._program)
+        self._flow = Rules(self._program, self._lookup, self._types)
+        self._flow.bind_rules()
+        self._candidates = Candidates(self._program)
+        self._reads: dict[int, frozenset[object]] = {}
+        self._contribution_reads: dict[int, frozenset[object]] = {}
+        self._test_reads: dict[int, frozenset[object]] = {}
+        self._given: dict[int, frozenset[object]] = {}
+        self._calls: dict[str, list[tuple[str, int]]] = {}
+        self._sources: dict[int, set[str]] = {}
+        self._tests = TestEdges(self._program, self._flow, self._calls)
+        self._tests.test_files = test_files
+        self._plain: dict[int, list[Edge]] = {}
+        self._made: dict[int, list[Edge]] = {}
+        for unit in self._program.units:
+            self._contribute(unit)
+        self._flow.run(range(len(self._program.units)))
+        self._finish(set(), range(len(self._program.units)), set())
+
+    def edges(self, path: FilePath) -> tuple[Edge, ...]:
+        """The edges of a file."""
+        unit = self._program.by_path[path].index
+        return tuple(sorted([*self._plain[unit], *self._made.get(unit, ())], key=_order))
+
+    # Next version ------------------------------------------------------------------------------------------------------
+
+    def advance(
+        self,
+        summaries: Mapping[FilePath, FileSummary],
+        configs: Mapping[FilePath, bytes],
+        test_files: frozenset[FilePath],
+    ) -> set[FilePath]:
+        """Links the next version; gives the files whose edges were made anew.
+
+        Raises:
+            TooWide: Everything must be linked anew; this object is of no further use.
+        """
+        program, flow = self._program, self._flow
+        if program.declared:
+            raise TooWide
+        altered, relined = self._differences(summaries)
+        gone = [unit for path, unit in program.by_path.items() if path not in summaries]
+        added = [path for path in summaries if path not in program.by_path]
+        tokens: set[object] = set()
+        names: set[str] = set()
+        for unit in gone:
+            names |= self._remove(unit, tokens)
+        for unit in altered:
+            self._replace(unit, summaries[unit.path], tokens)
+        for unit in relined:
+            unit.read(summaries[unit.path])
+            make_refs(unit)
+        new = [program.add(path, summaries[path]) for path in sorted(added)]
+        self._resolve_anew(summaries, configs, tokens, files=bool(gone or added), bodies=bool(altered))
+        if any(isinstance(token, int) for token in tokens) or new or len(tokens) > 2 * len(altered):
+            self._forget(tokens)
+            tokens |= self._hierarchy(tokens)
+        self._forget(tokens)
+        if any(self._declared(unit) for unit in program.units if unit.path in program.by_path):
+            raise TooWide
+        dirty = {unit.index for unit in (*altered, *new)}
+        names |= self._rename(dirty, tokens)
+        dirty |= {index for index, reads in self._reads.items() if not reads.isdisjoint(tokens)}
+        if names:
+            dirty |= {u.index for u in program.by_path.values() if speaks_of(u.summary, names)}
+        if len(dirty) > WIDE * len(program.by_path) and len(dirty) > 8:
+            raise TooWide
+        flow.run(sorted(dirty))
+        if test_files != self._tests.test_files:
+            self._tests.test_files = test_files
+            tokens |= {("calls", source) for source in self._calls}
+        return self._finish(tokens, [unit.index for unit in relined], {unit.index for unit in gone})
+
+    def _differences(self, summaries: Mapping[FilePath, FileSummary]) -> tuple[list[Unit], list[Unit]]:
+        altered: list[Unit] = []
+        relined: list[Unit] = []
+        for path, unit in sorted(self._program.by_path.items()):
+            new = summaries.get(FilePath(path))
+            if new is not None and new is not unit.summary and new != unit.summary:
+                (relined if same_shape(unit.summary, new) else altered).append(unit)
+        return altered, relined
+
+    def _remove(self, unit: Unit, tokens: set[object]) -> set[str]:
+        index = unit.index
+        tokens |= {index, ("site", index), ("local", index)}
+        del self._program.by_path[unit.path]
+        self._clear(unit)
+        self._flow.drop(index)
+        for kept in (self._reads, self._contribution_reads, self._test_reads, self._given, self._plain, self._made):
+            kept.pop(index, None)
+        for source in self._sources.pop(index, ()):
+            self._calls.pop(source, None)
+            tokens.add(("calls", source))
+        return self._flow.attribute_names.put(index, Contribution()) | self._candidates.put(unit, gone=True)
+
+    def _replace(self, unit: Unit, summary: FileSummary, tokens: set[object]) -> None:
+        before: Interface = interface(unit)
+        self._clear(unit)
+        unit.move(summary)
+        make_refs(unit)
+        after = interface(unit)
+        tokens.add(("site", unit.index))
+        if before.common != after.common:
+            tokens.add(unit.index)
+        if any(after.locals.get(key) != shown for key, shown in before.locals.items()):
+            tokens.add(("local", unit.index))
+
+    def _clear(self, unit: Unit) -> None:
+        """Forgets the answers that are of one file."""
+        program, index = self._program, unit.index
+        for at in range(len(unit.summary.ops)):
+            program.memo.pop((index, at), None)
+            program.cyclic.pop((index, at), None)
+            program.basis.pop((index, at), None)
+            for depth in range(MAX_TYPE_DEPTH + 1):
+                self._types.memo.pop((index, at, depth), None)
+        for at in range(len(unit.summary.imports)):
+            program.module_memo.pop((index, at), None)
+            program.roots.pop((index, at), None)
+
+    def _forget(self, tokens: set[object]) -> None:
+        """Forgets the answers that rest on what has changed."""
+        program = self._program
+        memos: tuple[dict[object, object], ...] = (
+            program.memo, program.cyclic, program.export_memo, self._types.memo, self._lookup.memo, self._lookup.owned,
+        )  # type: ignore[assignment]  # fmt: skip
+        for key in [key for key, basis in program.basis.items() if not basis.isdisjoint(tokens)]:
+            del program.basis[key]
+            for memo in memos:
+                memo.pop(key, None)
+        for token in tokens:
+            if isinstance(token, int):
+                for at in range(len(program.units[token].summary.ops)):
+                    program.memo.pop((token, at), None)
+                    program.cyclic.pop((token, at), None)
+
+    def _resolve_anew(
+        self,
+        summaries: Mapping[FilePath, FileSummary],
+        configs: Mapping[FilePath, bytes],
+        tokens: set[object],
+        *,
+        files: bool,
+        bodies: bool,
+    ) -> None:
+        """Asks the resolver again where it may answer otherwise: questions that found nothing, too."""
+        kinds = bodies and any(summary.module_kind for summary in summaries.values())
+        if not files and not kinds and configs == self._configs:
+            return
+        program = self._program
+        self._configs = dict(configs)
+        resolver = program.resolver = self._language.resolver(summaries, configs)
+        for memo, ask in ((program.module_memo, resolver.module), (program.roots, resolver.root)):
+            for (index, at), known in list(memo.items()):
+                unit = program.units[index]
+                if ask(unit.path, unit.summary.imports[at]) != known:
+                    del memo[index, at]
+                    tokens.add(index)
+        for key in [key for key in program.submodules if not _same_submodule(program, key)]:
+            del program.submodules[key]
+            tokens.add(key)
+        for path in [FilePath(p) for p in program.fixture_lists]:
+            if resolver.fixture_files(path) != program.fixture_lists[path]:
+                del program.fixture_lists[path]
+                tokens.add(("fixtures", path))
+
+    def _hierarchy(self, tokens: set[object]) -> set[object]:
+        """Builds the hierarchy anew; gives the tokens of classes of which something has changed."""
+        program = self._program
+        before = {ref: (ref.mro, ref.below) for unit in program.ordered() for ref in unit.classes}
+        program.build_hierarchy()
+        units = {token for token in tokens if isinstance(token, int)}
+        changed: set[object] = set()
+        for unit in program.ordered():
+            for ref in unit.classes:
+                mro, below = before.get(ref, ((), []))
+                if ref.mro != mro or any(isinstance(e, ClassRef) and e.unit in units for e in ref.mro):
+                    changed.add(ref)
+                if set(ref.below) != set(below) or any(lower.unit in units for lower in ref.below):
+                    changed.add(("below", ref))
+        return changed
+
+    def _declared(self, unit: Unit) -> bool:
+        types = self._program.resolver.declaration_file(unit.path)
+        return types is not None and types in self._program.by_path
+
+    def _rename(self, dirty: Iterable[int], tokens: set[object]) -> set[str]:
+        """Contributions to names, anew; gives the names that count otherwise than before."""
+        names: set[str] = set()
+        wide = {index for index, reads in self._contribution_reads.items() if not reads.isdisjoint(tokens)}
+        for index in sorted({*dirty, *wide}):
+            unit = self._program.units[index]
+            names |= self._contribute(unit)
+            if index in dirty:
+                names |= self._candidates.put(unit)
+        return names
+
+    def _contribute(self, unit: Unit) -> set[str]:
+        program = self._program
+        program.reads = set()
+        changed = self._flow.attribute_names.put(unit.index, contribution(program, unit))
+        self._contribution_reads[unit.index] = frozenset(program.reads)
+        program.reads = None
+        return changed
+
+    # Emission ----------------------------------------------------------------------------------------------------------
+
+    def _finish(self, tokens: set[object], extra: Iterable[int], gone: set[int]) -> set[FilePath]:
+        """Emits the files that ran, `extra`, and those that read of them what is otherwise now."""
+        program, flow = self._program, self._flow
+        ran = flow.finish()
+        contents = self._changed_contents(set(ran) | gone)
+        wanted = {*ran, *extra}
+        given = self._changed_given(ran)
+        others = given | contents
+        if others:
+            wanted |= {index for index, reads in self._reads.items() if not reads.isdisjoint(others)}
+        for index in sorted(wanted):
+            tokens |= self._emit(program.units[index])
+        flow.release()
+        program.reads = None
+        return {program.units[index].path for index in wanted | self._emit_tests(wanted, tokens)}
+
+    def _changed_contents(self, ran: set[int]) -> set[object]:
+        changed: set[object] = set()
+        flow = self._flow
+        for (index, op), known in list(flow.contents.items()):
+            if index in ran:
+                state = flow.states[index]
+                if state is None or op >= len(state.vals) or state.values(op) != known:
+                    changed.add(("content", index, op))
+                del flow.contents[index, op]
+        return changed
+
+    def _changed_given(self, ran: Iterable[int]) -> set[object]:
+        """Files of definitions that their decorators give back, and did not before, or no longer do."""
+        changed: set[object] = set()
+        for index in ran:
+            state = self._flow.states[index]
+            assert state is not None
+            self._program.reads = state.reads
+            now, before = self._flow.given_back_by(state), self._given.get(index, frozenset())
+            if now != before:
+                self._given[index] = now
+                changed |= {ref.unit for ref in now ^ before if isinstance(ref, (FuncRef, ClassRef))}
+        if changed or not self._flow.given_back:
+            self._flow.given_back = {ref for refs in self._given.values() for ref in refs}
+        return changed
+
+    def _emit(self, unit: Unit) -> set[object]:
+        """Makes the edges of a file anew; gives the tokens of definitions whose calls are others now."""
+        program, flow = self._program, self._flow
+        state = flow.states[unit.index]
+        if state is None:
+            state = flow.states[unit.index] = flow.replay(unit.index)
+        emission = Emission(program, flow, self._candidates, unit, state)
+        emission.run()
+        edges = emission.edges()
+        self._plain[unit.index] = edges + import_edges(program, unit) + hierarchy_edges(program, unit)
+        self._reads[unit.index] = frozenset(state.reads | self._seen(state))
+        return self._note_calls(unit, edges)
+
+    def _seen(self, state: UnitState) -> set[object]:
+        """Tokens of the files whose functions and classes are among the values."""
+        units: set[int] = set()
+        done: set[Value] = set()
+        waiting: list[Value] = []
+        for held in state.vals:
+            if held:
+                waiting += held
+        while waiting:
+            value = waiting.pop()
+            if value in done:
+                continue
+            done.add(value)
+            if value.ref is not None:
+                units.add(value.ref.unit)
+            if value.recv is not None:
+                waiting.append(value.recv)
+            for part in value.args:
+                waiting += part
+        return {*units, *(("local", unit) for unit in units)}
+
+    def _note_calls(self, unit: Unit, edges: list[Edge]) -> set[object]:
+        calls: dict[str, list[tuple[str, int]]] = {}
+        for source, target, line in _written_calls(edges):
+            calls.setdefault(source, []).append((target, line))
+        changed: set[object] = set()
+        for source in self._sources.get(unit.index, set()) | calls.keys():
+            now = calls.get(source, [])
+            if {target for target, _ in now} != {target for target, _ in self._calls.get(source, ())}:
+                changed.add(("calls", source))
+            if now:
+                self._calls[source] = now
+            else:
+                self._calls.pop(source, None)
+        self._sources[unit.index] = set(calls)
+        return changed
+
+    def _emit_tests(self, emitted: set[int], tokens: set[object]) -> set[int]:
+        """Edges of the tests whose calls, or those of what runs with them, are others now."""
+        again = {index for index, reads in self._test_reads.items() if not reads.isdisjoint(tokens)}
+        program = self._program
+        for index in sorted(emitted | again):
+            unit = program.units[index]
+            if not unit.summary.tests and index not in self._made:
+                continue
+            program.reads = {index}
+            self._made[index] = self._tests.of(unit)
+            self._test_reads[index] = frozenset(program.reads)
+        program.reads = None
+        return again
+
+
+def _same_submodule(program: Program, key: tuple[str, str, str]) -> bool:
+    parent = Module(kind=key[0], path=FilePath(key[1]))
+    return program.resolver.submodule(parent, key[2]) == program.submodules[key]
+
+
+def _written_calls(edges: list[Edge]) -> list[tuple[str, str, int]]:
+    """(source, target, line) of calls, without the wrapper that runs where a decorated name is called: a test is about the
+    name that it writes."""
+    decorated = {(e.source, line) for e in edges if e.resolution is Resolution.DECORATED for line in e.lines}
+    return [
+        (edge.source, edge.target, line)
+        for edge in edges
+        if edge.kind is EdgeKind.CALLS_STATIC and edge.target is not None
+        for line in edge.lines
+        if edge.resolution is not Resolution.FLOW or (edge.source, line) not in decorated
+    ]
+
+
+def _order(edge: Edge) -> tuple[str, str, str, str, str]:
+    return (edge.kind, edge.source, edge.target or "", edge.to_name or "", edge.reason or "")

@@ -1,0 +1,184 @@
+"""What of a file matters to whom: to nobody (lines), to itself alone (bodies), to the files that read it (interface).
+
+`same_shape` says that two versions differ in line numbers at most. `interface` holds all that other files read of a file
+by its text alone: exports, imports, classes, signatures, and every op that can be reached from those. What bodies do
+reaches other files by the flow only, and is compared there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from smp.domain.source import NOTHING, FileSummary, Op
+from smp.indexing.linking.units import Unit
+from smp.indexing.linking.values import FuncRef
+
+_OPERANDS: dict[int, str] = {
+    Op.CONST: "nn",
+    Op.UNBOUND: "n",
+    Op.VAR: "v",
+    Op.IMPORT: "i",
+    Op.FUNC: "f",
+    Op.CLASS: "c",
+    Op.ATTR: "on",
+    Op.ITEM: "onxo",
+    Op.CALL: "o*xno",
+    Op.NEW: "o*xno",
+    Op.PHI: "*o",
+    Op.SEQ: "n*xo",
+    Op.MAP: "n*no",
+    Op.ITER: "o",
+    Op.AWAIT: "o",
+    Op.ENTER: "o",
+    Op.NARROW: "oox",
+    Op.PARAM: "fx",
+    Op.RECEIVER: "f",
+    Op.SUPER: "cf",
+    Op.INSTANCE: "o",
+    Op.APPLY: "o*o",
+    Op.UNION: "*o",
+    Op.DECORATED: "oo",
+    Op.STORE: "vo",
+    Op.STORE_ATTR: "ono",
+    Op.STORE_ITEM: "ono",
+    Op.ALIAS_TYPE: "o",
+    Op.GLOBAL: "n",
+    Op.UNPACK: "oxx",
+    Op.BINARY: "oon",
+    Op.TYPE_NAMES: "n",
+    Op.DECLARED: "oo",
+    Op.PREDICATE: "oox",
+    Op.WHERE: "onnx",
+}
+"""Meaning of each operand: op, name, variable, import, function, class, or a plain number; behind `*` a repeated group."""
+
+
+class Interface(Struct, frozen=True, gc=False):
+    """common: What any reader may read. locals: functions that only the flow can bring to others, by key."""
+
+    common: tuple[object, ...]
+    locals: dict[str, object]
+
+
+def same_shape(old: FileSummary, new: FileSummary) -> bool:
+    """Whether two versions of a file differ in line numbers at most."""
+    if old.ops != new.ops or old.names != new.names or old.definitions != new.definitions:
+        return False
+    return _without_lines(old) == _without_lines(new)
+
+
+def _without_lines(summary: FileSummary) -> FileSummary:
+    return replace(
+        summary,
+        sites=tuple(replace(site, line=0) for site in summary.sites),
+        imports=tuple(replace(declaration, line=0) for declaration in summary.imports),
+        classes=tuple(replace(cls, base_lines=tuple(0 for _ in cls.base_lines)) for cls in summary.classes),
+    )
+
+
+def interface(unit: Unit) -> Interface:
+    """What other files see of a version of a file; to be taken before it is replaced."""
+    return _Reader(unit).read()
+
+
+class _Reader:
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.summary = unit.summary
+        self.ops: dict[int, tuple[object, ...]] = {}
+        self.functions: dict[str, object] = {}
+        self._waiting: list[int] = []
+
+    def read(self) -> Interface:
+        summary, exports = self.summary, self.summary.exports
+        self._waiting += [at for _, at in (*exports.names, *exports.types)]
+        classes = []
+        for ref in self.unit.classes:
+            cls = ref.decl
+            self._waiting += [*cls.bases, *cls.implements, cls.metaclass]
+            self._waiting += [at for _, at in (*cls.members, *cls.static_members, *cls.annotations)]
+            classes.append((ref.key, replace(cls, definition=0, owner=min(cls.owner, 1), base_lines=())))
+        fixtures = [(name, self.unit.functions[index]) for name, index in summary.own_fixtures]
+        for _, function in fixtures:
+            self._function(function)
+        self._follow()
+        common = (
+            exports,
+            tuple(replace(declaration, line=0, owner=0) for declaration in summary.imports),
+            tuple(
+                (v.name, summary.definitions[v.definition])
+                for v in summary.variables
+                if v.module and v.definition != NOTHING
+            ),
+            tuple((name, function.key) for name, function in fixtures),
+            summary.module_kind,
+            tuple(classes),
+            self.ops,
+            self.functions,
+        )
+        seen, seen_ops = set(self.functions), self.ops
+        own: dict[str, object] = {}
+        for function in self.unit.functions:
+            if function.key not in seen:
+                self.ops, self.functions = {}, {}
+                self._function(function)
+                self._follow()
+                own[function.key] = (self.functions, self.ops)
+        self.ops = seen_ops
+        return Interface(common, own)
+
+    def _follow(self) -> None:
+        while self._waiting:
+            at = self._waiting.pop()
+            if at != NOTHING and at not in self.ops:
+                self.ops[at] = ()
+                self.ops[at] = self._canonical(self.summary.ops[at])
+
+    def _canonical(self, op: tuple[int, ...]) -> tuple[object, ...]:
+        pattern = _OPERANDS[op[0]]
+        fixed, _, repeated = pattern.partition("*")
+        kinds = fixed + repeated * ((len(op) - 1 - len(fixed)) // len(repeated) if repeated else 0)
+        return (op[0], *(self._operand(kind, value) for kind, value in zip(kinds, op[1:], strict=False)))
+
+    def _operand(self, kind: str, value: int) -> object:
+        if kind == "x" or value < 0:
+            return value
+        if kind == "o":
+            self._waiting.append(value)
+            return value
+        if kind == "n":
+            return self.summary.names[value]
+        if kind == "i":
+            return replace(self.summary.imports[value], line=0, owner=0)
+        if kind == "f":
+            return self._function(self.unit.functions[value])
+        if kind == "c":
+            return self.unit.classes[value].key
+        stores = self.unit.stores.get(value, ())
+        self._waiting += stores
+        return (value, tuple(stores))
+
+    def _function(self, ref: FuncRef) -> str:
+        if ref.key not in self.functions:
+            decl = ref.decl
+            self._waiting += [at for param in decl.params for at in (param.default, param.annotation)]
+            self._waiting += [decl.annotation, decl.predicate]
+            self.functions[ref.key] = (
+                ref.node_id,
+                ref.cls.key if ref.cls is not None else "",
+                ref.symbolic,
+                bool(ref.rest),
+                bool(decl.yields),
+                tuple((ref.index, position) in self.unit.params for position in range(len(decl.params))),
+                replace(decl, definition=0, owner=min(decl.owner, 1), cls=0, returns=(), yields=()),
+            )
+        return ref.key
+
+
+def speaks_of(summary: FileSummary, names: Iterable[str]) -> bool:
+    """Whether any of these names occurs in a file as a name that its code reads."""
+    wanted = names if isinstance(names, (set, frozenset)) else frozenset(names)
+    return not wanted.isdisjoint(summary.names) or any(i.name in wanted or i.bound in wanted for i in summary.imports)

@@ -1,0 +1,127 @@
+"""The files of a program, with references to what they define."""
+
+from __future__ import annotations
+
+from smp.domain.ids import FilePath
+from smp.domain.source import NOTHING, FileSummary, Op
+from smp.indexing.linking.values import ClassRef, FuncRef
+
+
+class Unit:
+    """One file of the program."""
+
+    __slots__ = (
+        "_next_site",
+        "classes",
+        "exports",
+        "functions",
+        "index",
+        "params",
+        "path",
+        "sites",
+        "stores",
+        "summary",
+    )
+
+    def __init__(self, index: int, path: FilePath, summary: FileSummary) -> None:
+        self.index = index
+        self.path = path
+        self.functions: list[FuncRef] = []
+        self.classes: list[ClassRef] = []
+        self.sites: list[int] = list(range(len(summary.ops)))
+        """Per op the number under which it is known as a place of creation; an op that has only moved keeps it."""
+        self._next_site = len(summary.ops)
+        self.read(summary)
+
+    def read(self, summary: FileSummary) -> None:
+        """Takes a version of the file."""
+        self.summary = summary
+        self.exports: dict[str, int] = dict(summary.exports.names)
+        self.stores: dict[int, list[int]] = {}
+        self.params: dict[tuple[int, int], int] = {}
+        for at, op in enumerate(summary.ops):
+            if op[0] == Op.STORE:
+                self.stores.setdefault(op[1], []).append(op[2])
+            elif op[0] == Op.PARAM:
+                self.params[op[1], op[2]] = at
+
+    def move(self, summary: FileSummary) -> None:
+        """Takes another version of the file: what stands before and behind the edit keeps its places."""
+        old, new = self.summary.ops, summary.ops
+        shorter = min(len(old), len(new))
+        head = 0
+        while head < shorter and _alike(old[head], new[head]):
+            head += 1
+        tail = 0
+        while tail < shorter - head and _alike(old[-1 - tail], new[-1 - tail]):
+            tail += 1
+        middle = len(new) - head - tail
+        fresh = range(self._next_site, self._next_site + middle)
+        self._next_site += middle
+        self.sites[head : len(old) - tail] = fresh
+        self.read(summary)
+
+
+def _alike(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether ops look the same wherever they stand: kind and length. A mistake costs time, not truth."""
+    return one[0] == other[0] and len(one) == len(other)
+
+
+def make_refs(unit: Unit) -> None:
+    """References to what a file defines. Their keys say nothing of positions; those of a version before live on."""
+    definitions = unit.summary.definitions
+    classes, functions = {r.key: r for r in unit.classes}, {r.key: r for r in unit.functions}
+    unit.classes, unit.functions = [], []
+    counts: dict[str, int] = {}
+
+    def unique(key: str) -> str:
+        counts[key] = counts.get(key, 0) + 1
+        return key if counts[key] == 1 else f"{key}~{counts[key]}"
+
+    for index, cls in enumerate(unit.summary.classes):
+        class_id = definitions[cls.definition] if cls.definition != NOTHING else ""
+        key = unique(f"{unit.path}#{class_id or 'class@' + definitions[cls.owner]}")
+        ref = classes.get(key) or ClassRef(unit.index, index, cls, key, class_id)
+        ref.index, ref.decl = index, cls
+        members: dict[str, tuple[int, ...]] = {}
+        for name, op in (*cls.members, *cls.static_members):
+            members[name] = (*members.get(name, ()), op)
+        ref.members = members
+        unit.classes.append(ref)
+    for index, function in enumerate(unit.summary.functions):
+        named = function.definition != NOTHING
+        node_id = definitions[function.definition] if named else None
+        ref_key = unique(f"{unit.path}#{node_id or 'lambda@' + definitions[function.owner]}")
+        func = functions.get(ref_key) or FuncRef(unit.index, index, function, ref_key, node_id)
+        func.index, func.decl = index, function
+        func.cls = unit.classes[function.cls] if function.cls != NOTHING else None
+        _split_returns(unit, func)
+        unit.functions.append(func)
+
+
+def _split_returns(unit: Unit, func: FuncRef) -> None:
+    """Tells returns that are the function's own parameters or receiver from others."""
+    symbolic: set[tuple[str, int]] = set()
+    rest: list[int] = []
+    ops, index, params = unit.summary.ops, func.index, func.decl.params
+    stack = list(reversed(func.decl.returns))
+    seen: set[int] = set()
+    while stack:
+        at = stack.pop()
+        if at in seen or at == NOTHING:
+            continue
+        seen.add(at)
+        op = ops[at]
+        code = op[0]
+        if code == Op.PHI:
+            stack.extend(op[1:])
+        elif code == Op.PARAM and op[1] == index and not params[op[2]].kind.startswith("var"):
+            symbolic.add(("param", op[2]))
+        elif code == Op.RECEIVER and op[1] == index:
+            symbolic.add(("receiver", 0))
+        elif code in (Op.CALL, Op.NEW) and op[1] != NOTHING and ops[op[1]] == (int(Op.RECEIVER), index):
+            symbolic.add(("new", 0))
+        else:
+            rest.append(at)
+    func.symbolic = tuple(sorted(symbolic))
+    func.rest = tuple(rest)
