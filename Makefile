@@ -7,7 +7,25 @@ SHELL := /bin/sh
 help: ## List the chores
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-setup: setup ## Start what runs as a server: Temporal (Neo4j and Weaviate come with the server profile)
+setup: ## Debian packages (as root) and the virtual environment
+	@infra/setup.sh
+
+demo: setup ## All set-up, then one whole session on a real repository
+	@$(PY) -m examples.demo
+
+test: setup ## All set-up, then every test, with the seconds of each stage
+	@$(PY) infra/stages.py test
+
+check: setup ## Format, lint, types, import rules, unit tests: a minute
+	@$(PY) infra/stages.py check
+
+bench: setup ## Ratios on real code
+	@$(PY) infra/stages.py bench
+
+soak: setup ## What is too long for CI
+	@$(PY) infra/stages.py soak
+
+up: setup ## Start what runs as a server: Temporal (Neo4j and Weaviate come with the server profile)
 	@.venv/bin/smp temporal start
 
 down: setup ## Stop the Temporal servers that `make up` and `make demo` started; data stays
