@@ -16,6 +16,7 @@ from smp.bootstrap import build_platform
 from smp.cli.failures import stderr
 from smp.cli.options import open_indexed, repository_options
 from smp.domain.errors import Invalid, Unavailable
+from smp.rpc.connections import BoundedConnection
 from smp.rpc.dispatcher import Bounds, Dispatcher
 from smp.rpc.http import build_app
 from smp.rpc.methods import METHOD_GROUPS
@@ -78,7 +79,9 @@ def serve(
     app = build_app(services, MethodRegistry(METHOD_GROUPS), host=address, prepare=prepare)
     shown = listener.getsockname()
     stderr.print(f"serving {settings.repo.name} on http://{shown[0]}:{shown[1]}/ (Ctrl-C stops)", soft_wrap=True)
-    config = uvicorn.Config(app, log_level="warning", ws="websockets-sansio", timeout_graceful_shutdown=5)
+    config = uvicorn.Config(
+        app, log_level="warning", http=BoundedConnection, ws="websockets-sansio", timeout_graceful_shutdown=5
+    )
     with watching, listener:
         uvicorn.Server(config).run(sockets=[listener])
 

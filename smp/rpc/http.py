@@ -36,6 +36,7 @@ from smp.services import Services
 
 _FEED_SECONDS = 0.05
 _NOTICES_KEPT = 1_000
+_BODY_SECONDS = 60.0
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 _encoder = msgspec.json.Encoder()
@@ -149,9 +150,14 @@ class RpcServer:
     async def rpc(self, request: Request) -> Response:
         """`POST /rpc`."""
         try:
-            body = await self._body(request)
+            async with asyncio.timeout(_BODY_SECONDS):
+                body = await self._body(request)
         except ClientDisconnect:
             return Response(status_code=400)  # nobody is left to read it
+        except TimeoutError:
+            return PlainTextResponse(f"the body took more than {_BODY_SECONDS:.0f} s\n", status_code=408)
+        except asyncio.CancelledError:
+            return Response(status_code=503)  # the server stops; what has not arrived is not begun
         if body is None:
             return PlainTextResponse(f"the body may hold {self._limit} bytes\n", status_code=413)
         answer = await to_thread.run_sync(self._dispatcher.handle, body)

@@ -1,0 +1,86 @@
+"""Connections that ask for nothing: there is a bound on their number and on their patience, and others are served."""
+
+from __future__ import annotations
+
+import resource
+import socket
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
+
+from smp.rpc import connections
+from smp.rpc.connections import BoundedConnection
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+Connect = Callable[[], socket.socket]
+
+
+async def app(_: Scope, __: Receive, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 204, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
+
+
+@pytest.fixture
+def connect() -> Iterator[Connect]:
+    listener = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(app, http=BoundedConnection, lifespan="off", log_level="critical", timeout_keep_alive=60)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    opened: list[socket.socket] = []
+
+    def make() -> socket.socket:
+        opened.append(socket.create_connection(listener.getsockname(), timeout=20))
+        return opened[-1]
+
+    yield make
+    for one in opened:
+        one.close()
+    server.should_exit = True
+    thread.join()
+    listener.close()
+
+
+def answer(one: socket.socket) -> bytes:
+    try:
+        return one.recv(1000)
+    except ConnectionResetError:
+        return b""
+
+
+def test_beyond_the_bound_a_connection_is_dropped_and_the_others_are_served(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "room", lambda: 2)
+    first, _, third = connect(), connect(), connect()
+    assert answer(third) == b""
+    first.sendall(REQUEST)
+    assert answer(first).startswith(b"HTTP/1.1 204")
+
+
+@pytest.mark.parametrize("said", [b"", b"GET / HT", REQUEST + b"GET / HT"])
+def test_a_request_that_does_not_come_ends_the_connection(
+    said: bytes, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.1)
+    one = connect()
+    one.sendall(said)
+    heard = bytearray()
+    while part := answer(one):
+        heard += part
+    assert heard.count(b"HTTP/1.1 204") == said.count(REQUEST)
+
+
+def test_the_room_leaves_files_for_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = [(1024, 4096)]
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limits[-1])
+    monkeypatch.setattr(resource, "setrlimit", lambda _, pair: limits.append(pair))
+    connections.room.cache_clear()
+    try:
+        assert connections.room() == 4096 - connections.RESERVED_FILES
+    finally:
+        connections.room.cache_clear()
+    assert limits[-1] == (4096, 4096)
