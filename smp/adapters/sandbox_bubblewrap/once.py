@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import os
-import shutil
+import secrets
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from smp.domain.errors import SandboxFailed
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @contextmanager
@@ -122,20 +126,53 @@ def remove_tree(folder: Path) -> int:
     Raises:
         OSError: It cannot be removed.
     """
-    freed = 0
-    for base, folders, files in os.walk(folder):
-        # Root needs none of this; a user may have taken away his own rights, and overlayfs makes `work` mode 000.
-        for name in folders:
-            path = os.path.join(base, name)
-            if not os.path.islink(path):
-                with contextlib.suppress(OSError):
-                    os.chmod(path, 0o700)
-        for name in files:
-            with contextlib.suppress(OSError):
-                freed += os.lstat(os.path.join(base, name)).st_blocks * 512
     try:
-        shutil.rmtree(folder)
+        top = os.open(folder, _FOLDER)
     except FileNotFoundError:
-        if os.path.lexists(folder):  # someone else removes it at the same time
-            shutil.rmtree(folder, ignore_errors=True)
+        return 0
+    freed, lifted = 0, (f".doomed-{secrets.token_hex(8)}-{number}" for number in itertools.count())
+    try:
+        while True:
+            # Again and again: someone else may remove it at the same time, and lift into it.
+            for name in os.listdir(top):
+                with contextlib.suppress(FileNotFoundError):
+                    freed += _remove_entry(top, name, lifted)
+            if not os.listdir(top):
+                with contextlib.suppress(FileNotFoundError):
+                    os.rmdir(folder)
+                return freed
+    finally:
+        os.close(top)
+
+
+def _remove_entry(top: int, name: str, lifted: Iterator[str]) -> int:
+    """Remove a file, or a folder whose own folders are lifted beside it first.
+
+    A box may nest folders deeper than paths, recursion and descriptors go; lifted, no tree is deeper than two.
+    """
+    kind = os.stat(name, dir_fd=top, follow_symlinks=False)
+    if not stat.S_ISDIR(kind.st_mode):
+        os.unlink(name, dir_fd=top)
+        return kind.st_blocks * 512
+    _open_rights(top, name, kind)
+    freed, folder = 0, os.open(name, _FOLDER, dir_fd=top)
+    try:
+        for child in os.listdir(folder):
+            with contextlib.suppress(FileNotFoundError):
+                inner = os.stat(child, dir_fd=folder, follow_symlinks=False)
+                if stat.S_ISDIR(inner.st_mode):
+                    _open_rights(folder, child, inner)
+                    os.rename(child, next(lifted), src_dir_fd=folder, dst_dir_fd=top)
+                else:
+                    os.unlink(child, dir_fd=folder)
+                    freed += inner.st_blocks * 512
+    finally:
+        os.close(folder)
+    os.rmdir(name, dir_fd=top)
     return freed
+
+
+def _open_rights(parent: int, name: str, kind: os.stat_result) -> None:
+    """Root needs none of this; a user may have taken away his own rights, and overlayfs makes `work` mode 000."""
+    if kind.st_mode & 0o700 != 0o700:
+        os.chmod(name, 0o700, dir_fd=parent)

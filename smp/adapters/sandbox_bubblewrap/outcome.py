@@ -22,6 +22,7 @@ from smp.domain.traces import CallObservation, Frame, Trace
 _MAX_OUTPUT_BYTES = 32 << 20
 _MAX_TRACE_BYTES = 256 << 20
 _MAX_FILES = 10_000
+_MAX_DEPTH = 32
 _CHECKOUT = "/work/"
 
 
@@ -114,7 +115,10 @@ def _regular_files(folder: Path, limit_bytes: int) -> Iterator[tuple[str, bytes]
         return
     try:
         seen = 0
-        for base, _, files, descriptor in os.fwalk(".", dir_fd=top, follow_symlinks=False):
+        for base, folders, files, descriptor in os.fwalk(".", dir_fd=top, follow_symlinks=False):
+            seen += len(folders)
+            if base.count("/") >= _MAX_DEPTH:
+                folders.clear()  # the walk holds a descriptor a level
             for name in files:
                 seen += 1
                 if seen > _MAX_FILES:

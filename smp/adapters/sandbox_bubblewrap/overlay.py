@@ -22,6 +22,8 @@ from smp.domain.ids import FilePath
 from smp.domain.sandboxes import ChangedFile
 
 _OPAQUE = ("trusted.overlay.opaque", "user.overlay.opaque")
+MAX_DEPTH = 200
+"""Folders within each other; a descriptor is held for each while they are compared, and the box decides how many."""
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -122,6 +124,10 @@ class OverlayFiles:
     def _compare(
         self, folder: int, base: str, found: dict[str, ChangedFile], rules: IgnoreRules, *, hiding: bool = False
     ) -> None:
+        if base.count("/") >= MAX_DEPTH:
+            raise SandboxFailed(
+                f"{base[:60] + '…'!r} in the box is nested more than {MAX_DEPTH} folders deep; remove it with a command there"
+            )
         names = sorted(os.listdir(folder))
         hiding = hiding or bool(base and _opaque(folder))
         if hiding:

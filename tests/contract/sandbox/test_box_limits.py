@@ -17,6 +17,7 @@ import pytest
 from smp.adapters.clock_system import SystemClock
 from smp.adapters.sandbox_bubblewrap.driver import BubblewrapDriver
 from smp.adapters.sandbox_bubblewrap.limits import Rights, present_rights
+from smp.domain.errors import SandboxFailed, SandboxNotFound
 from smp.domain.sandboxes import Execution, Limits, Sandbox
 from smp.ports.sandbox_driver import SandboxDriver
 from smp.settings import Settings
@@ -261,3 +262,33 @@ def test_another_driver_finds_the_box(settings: Settings, rights: Rights, box: S
     run("echo kept > kept")
     other = BubblewrapDriver(settings, SystemClock(), rights)
     assert other.execute(box, "cat kept", limits=Limits()).stdout == "kept\n"
+
+
+NEST = """python3 -c '
+import os
+for _ in range({depth}):
+    os.mkdir("d"); os.chdir("d")
+os.system("head -c {size} /dev/zero > file")
+'"""
+
+
+def test_no_folder_is_too_deep_for_the_disk_limit(run: Run, driver: SandboxDriver, box: Sandbox) -> None:
+    # Three files, each within the limit of one file, where no path reaches.
+    done = [run(f"mkdir {name}; cd {name}; {NEST.format(depth=2_500, size=40 << 20)}; sleep 2") for name in "abc"]
+    assert 137 in [execution.exit_code for execution in done]
+    driver.destroy(box)
+    with pytest.raises(SandboxNotFound):
+        driver.changes(box)
+
+
+def test_folders_too_deep_to_compare_are_said(run: Run, driver: SandboxDriver, box: Sandbox) -> None:
+    assert run(NEST.format(depth=1_500, size=1)).exit_code == 0
+    with pytest.raises(SandboxFailed, match="folders deep"):
+        driver.changes(box)
+    assert run("rm -rf d").exit_code == 0
+    assert driver.changes(box) == ()
+
+
+def test_deep_folders_of_the_output_are_left_out(run: Run) -> None:
+    found = run(f"echo kept > $SMP_OUT/kept; cd $SMP_OUT; {NEST.format(depth=1_500, size=1)}")
+    assert found.outputs == {"kept": b"kept\n"}

@@ -25,6 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from smp.adapters.sandbox_bubblewrap.host import kernel
+from smp.adapters.sandbox_bubblewrap.host.measure import bytes_below
 from smp.adapters.sandbox_bubblewrap.host.order import Order
 
 STAGE = "/tmp"  # noqa: S108 - hidden below a private tmpfs before anything is made in it
@@ -128,19 +129,7 @@ def _run_keeper(order: Order, ends: Ends) -> int:
 
 
 def _bytes_written() -> int:
-    total = 0
-    pending = [f"{STAGE}/changes/upper", f"{STAGE}/exchange"]
-    while pending:
-        try:
-            with os.scandir(pending.pop()) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        pending.append(entry.path)
-                    else:
-                        total += entry.stat(follow_symlinks=False).st_blocks * 512
-        except OSError:
-            continue  # removed while we looked
-    return total
+    return bytes_below((f"{STAGE}/changes/upper", f"{STAGE}/exchange"))
 
 
 def _make_mounts(order: Order) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from smp.adapters.sandbox_bubblewrap.checkout import prune_lowers
+from smp.adapters.sandbox_bubblewrap.host.measure import bytes_below
 from smp.adapters.sandbox_bubblewrap.once import make_once, remove_tree
 from smp.domain.errors import SandboxFailed
 
@@ -80,3 +81,29 @@ def test_checkouts_go_when_no_box_stands_on_them_and_nobody_asked_for_long(tmp_p
     assert sorted(path.name for path in lower.iterdir() if not path.name.startswith(".")) == [
         "used", "used.index", "young", "young.index",
     ]  # fmt: skip
+
+
+def test_a_tree_deeper_than_paths_and_recursion_go_is_removed(tmp_path: Path) -> None:
+    nest(tmp_path / "tree", 3_000)
+    assert remove_tree(tmp_path / "tree") >= 10_000
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_lies_deeper_than_paths_go_is_measured(tmp_path: Path) -> None:
+    nest(tmp_path / "tree", 3_000)
+    assert 10_000 <= bytes_below([str(tmp_path)]) < 100_000
+    assert remove_tree(tmp_path / "tree") >= 10_000
+
+
+def nest(top: Path, depth: int) -> None:
+    """Folders within each other, 10 kB in the innermost."""
+    top.mkdir()
+    folder = os.open(top, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("d", dir_fd=folder)
+        deeper = os.open("d", os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = deeper
+    with open(os.open("file", os.O_WRONLY | os.O_CREAT, dir_fd=folder), "wb") as file:
+        file.write(b"x" * 10_000)
+    os.close(folder)
