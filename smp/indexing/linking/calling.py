@@ -98,6 +98,7 @@ class Calling(Solver, abc.ABC):
     ) -> None:
         """Binds arguments to parameters and gives the result."""
         decl = ref.decl
+        self.program.read(ref)
         shift = 1 if recv is not None and decl.flags & bits.F_RECEIVER_PARAM else 0
         bound = self.bind(state, ref, shift, arguments)
         if decl.yields:
@@ -173,7 +174,7 @@ class Calling(Solver, abc.ABC):
 
     def param_read(self, ref: FuncRef, position: int) -> bool:
         """Whether a function reads a parameter as a value that may be something."""
-        self.program.read(ref.unit)
+        self.program.read(ref)
         return (ref.index, position) in self.program.units[ref.unit].params
 
     def _into_param(self, state: UnitState, ref: FuncRef, position: int, node: int) -> None:
@@ -266,7 +267,6 @@ class Calling(Solver, abc.ABC):
         if isinstance(ref, ClassRef):
             for entry in self.program.mro(ref):
                 if isinstance(entry, ClassRef) and entry.decl.metaclass != NOTHING:
-                    self.program.read(entry.unit)
                     resolved = self.program.resolve(self.program.units[entry.unit], entry.decl.metaclass)
                     for meta in sorted(resolved.labels, key=lambda v: v.key):
                         if isinstance(meta.ref, ClassRef) and meta.ref not in found:

@@ -85,7 +85,7 @@ class Emission:
 
     def run(self) -> None:
         """Handles every site."""
-        self.program.reads = self.state.reads
+        self.program.ask_for(self.unit.index, self.state.reads)
         interesting = self.flow.property_names
         for site in self.unit.summary.sites:
             kind = site.kind
@@ -147,6 +147,9 @@ class Emission:
         text = self.names[site.text] if site.text != NOTHING else ""
         held = self.best(self.state.values(callee)) if callee != NOTHING else []
         resolved = self.program.resolve(self.unit, callee)
+        for value in resolved.labels:
+            if value.ref is not None:
+                self.program.read(value.ref if value.kind == FUNC else ("class", value.ref))
         if resolved.labels and self.flow.given_back.issuperset(value.ref for value in resolved.labels):
             # The decorators give the definition back; what else they return is for other arguments.
             held = [value for value in held if value in resolved.labels]

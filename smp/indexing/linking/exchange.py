@@ -143,9 +143,9 @@ class Exchange(abc.ABC):
         known = self.contents.get((unit, op))
         if state is not None or known is None:
             if state is None:
-                reads, self.program.reads = self.program.reads, None
+                before = self.program.reads, self.program.asker
                 state = self.replay(unit)
-                self.program.reads = reads
+                self.program.reads, self.program.asker = before
             known = self.contents[unit, op] = frozenset(state.values(op))
         return known
 

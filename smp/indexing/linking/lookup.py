@@ -81,8 +81,10 @@ class Lookup:
         if known is None:
             ops = ref.members.get(name)
             if ops is None:
+                self.program.read(("class", ref))
                 return None
             outer = self.program.begin()
+            self.program.read(("class", ref))
             known = self.owned[key] = self._members(ref, ops)
             self.program.end(key, outer)
         else:
@@ -102,6 +104,8 @@ class Lookup:
                 elif value.kind == CLASS and isinstance(value.ref, ClassRef):
                     classes.append(value.ref)
             others += resolved.leaves
+        for function in functions:
+            self.program.read(function)
         real = [f for f in functions if not f.decl.flags & bits.F_OVERLOAD]
         return Found(
             owner=ref, functions=tuple(real or functions), others=tuple(dict.fromkeys(others)), classes=tuple(classes)

@@ -66,6 +66,7 @@ class Program:
         """Answers found in a cycle: for questions that begin here only, or they would depend on who asked before."""
         self.export_memo: dict[tuple[str, str], Resolved] = {}
         self.module_memo: dict[tuple[int, int], Module] = {}
+        self.asker = NOTHING
         self.reads: set[object] | None = None
         """Gathers what the present asker reads of other files: their numbers, and tokens (`smp.indexing.linking.revision`)."""
         self.basis: dict[object, frozenset[object]] = {}
@@ -118,22 +119,32 @@ class Program:
 
     # Reads -----------------------------------------------------------------------------------------------------------
 
-    def begin(self) -> set[object] | None:
-        """An answer is being worked out: what it reads is gathered apart."""
-        outer, self.reads = self.reads, set()
+    def begin(self, asker: int = NOTHING) -> tuple[set[object] | None, int]:
+        """An answer is being worked out, of a file's own op or of none: what it reads is gathered apart."""
+        outer = self.reads, self.asker
+        self.reads, self.asker = set(), asker
         return outer
 
-    def end(self, key: object, outer: set[object] | None, own: int = NOTHING) -> None:
-        """What the answer read belongs to it, and to whoever asked. own: file that the answer is of."""
+    def ask_for(self, unit: int, reads: set[object]) -> None:
+        """From now on a file asks."""
+        self.reads, self.asker = reads, unit
+
+    def end(self, key: object, outer: tuple[set[object] | None, int], own: int = NOTHING, at: int = NOTHING) -> None:
+        """What the answer read belongs to it, and to whoever asked. own, at: the op that the answer is of."""
         gathered = self.reads or set()
-        if own != NOTHING:
-            gathered.add(own)
-        if len(gathered) > 1 or own == NOTHING:
+        if gathered:
             before = self.basis.get(key)  # of an answer in a cycle, which is worked out more than once
             self.basis[key] = frozenset(gathered) if before is None else before | gathered
-        if outer is not None:
-            outer |= gathered
-        self.reads = outer
+        self.reads, self.asker = outer
+        if self.reads is not None:
+            self.reads |= gathered
+            if own != NOTHING and own != self.asker:
+                self.reads.add((own, at))
+
+    def read_op(self, unit: int, at: int) -> None:
+        """The asker reads an op by itself."""
+        if self.reads is not None and self.asker != unit:
+            self.reads.add((unit, at))
 
     def note(self, key: object) -> None:
         """A known answer is given again: who asked has read what it rests on."""
@@ -211,7 +222,8 @@ class Program:
             known = self.cyclic.get(key)
         if known is not None:
             if self.reads is not None:
-                self.reads.add(unit.index)
+                if self.asker != unit.index:
+                    self.reads.add(key)
                 basis = self.basis.get(key)
                 if basis is not None:
                     self.reads |= basis
@@ -220,13 +232,13 @@ class Program:
             self._cut = True
             return _EMPTY
         outer_cut, self._cut = self._cut, False
-        outer = self.begin()
+        outer = self.begin(unit.index)
         self._active.add(key)
         try:
             result = self._resolve(unit, at)
         finally:
             self._active.discard(key)
-            self.end(key, outer, unit.index)
+            self.end(key, outer, unit.index, at)
         if not self._cut:
             self.memo[key] = result
         elif not self._active:
@@ -367,7 +379,9 @@ class Program:
         finally:
             self._active.discard(key)
             if self.reads is not None:
-                self.reads.add(unit.index)
+                self.reads.add(("export", path, name))
+                if unit.exports.get(name) is None:
+                    self.reads.add(unit.index)
             self.end(key, outer)
         if not self._cut:
             self.export_memo[key] = result

@@ -2,8 +2,8 @@
 
 What a file read of others by their text is kept as tokens:
 
-- a number: the interface of the file of that number; `("local", n)`, `("site", n)`: functions, displays and calls in its
-  bodies, which came by the flow;
+- a number: what of the file of that number is read as a whole; `(n, at)`: an op of it; `("export", path, name)`;
+- a `FuncRef`: its signature; `("class", ref)`: the body of a class; `("site", n)`: displays and calls in a file's bodies;
 - a `ClassRef`: its resolution order, and the bodies of the classes in it; `("below", ref)`: the classes derived from it;
 - `(kind, path, name)`, `("fixtures", path)`: answers of the resolver; `("content", n, op)`: what an op holds in the end;
 - `("calls", source)`: the calls of a definition, for tests.
@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 
 from smp.domain.graph import Edge, EdgeKind, Resolution
 from smp.domain.ids import FilePath
-from smp.domain.source import FileSummary
+from smp.domain.source import NOTHING, FileSummary
 from smp.indexing.linking.attribute_names import Contribution, contribution
 from smp.indexing.linking.candidates import Candidates
 from smp.indexing.linking.emission import Emission
@@ -26,7 +26,7 @@ from smp.indexing.linking.flow import UnitState
 from smp.indexing.linking.lookup import Lookup
 from smp.indexing.linking.program import Program
 from smp.indexing.linking.rules import Rules
-from smp.indexing.linking.shape import Interface, interface, same_shape, speaks_of
+from smp.indexing.linking.shape import Interface, changed_ops, interface, same_shape, speaks_of
 from smp.indexing.linking.structure import TestEdges, hierarchy_edges, import_edges
 from smp.indexing.linking.types import MAX_TYPE_DEPTH, Types
 from smp.indexing.linking.units import Unit, make_refs
@@ -101,17 +101,23 @@ class Revision:
         names: set[str] = set()
         for unit in gone:
             names |= self._remove(unit, tokens)
+        classes = bool(gone or added)
         for unit in altered:
-            self._replace(unit, summaries[unit.path], tokens)
+            size = len(unit.summary.ops)
+            classes = self._replace(unit, summaries[unit.path], tokens) or classes
+            if gone or added or configs != self._configs or unit.summary.module_kind:
+                # What its imports lead to may change as well, and there is no answer of before to compare with.
+                tokens |= {unit.index, *((unit.index, at) for at in range(max(size, len(unit.summary.ops))))}
         for unit in relined:
             unit.read(summaries[unit.path])
             make_refs(unit)
         new = [program.add(path, summaries[path]) for path in sorted(added)]
         self._resolve_anew(summaries, configs, tokens, files=bool(gone or added), bodies=bool(altered))
-        if any(isinstance(token, int) for token in tokens) or new or len(tokens) > 2 * len(altered):
-            self._forget(tokens)
-            tokens |= self._hierarchy(tokens)
         self._forget(tokens)
+        # Bases are read from names of any file: only where no token can be one of those is the hierarchy what it was.
+        if classes or any(_is_static(token) for token in tokens):
+            tokens |= self._hierarchy(tokens)
+            self._forget(tokens)
         if any(self._declared(unit) for unit in program.units if unit.path in program.by_path):
             raise TooWide
         dirty = {unit.index for unit in (*altered, *new)}
@@ -138,7 +144,9 @@ class Revision:
 
     def _remove(self, unit: Unit, tokens: set[object]) -> set[str]:
         index = unit.index
-        tokens |= {index, ("site", index), ("local", index)}
+        tokens |= {index, ("site", index), *((index, at) for at in range(len(unit.summary.ops)))}
+        tokens |= {("export", unit.path, name) for name in unit.exports}
+        tokens |= {ref if isinstance(ref, FuncRef) else ("class", ref) for ref in _refs(unit).values()}
         del self._program.by_path[unit.path]
         self._clear(unit)
         self._flow.drop(index)
@@ -149,17 +157,26 @@ class Revision:
             tokens.add(("calls", source))
         return self._flow.attribute_names.put(index, Contribution()) | self._candidates.put(unit, gone=True)
 
-    def _replace(self, unit: Unit, summary: FileSummary, tokens: set[object]) -> None:
+    def _replace(self, unit: Unit, summary: FileSummary, tokens: set[object]) -> bool:
+        """Takes in a version of a file; says whether its classes are others."""
+        known = _refs(unit)
         before: Interface = interface(unit)
         self._clear(unit)
         unit.move(summary)
         make_refs(unit)
         after = interface(unit)
-        tokens.add(("site", unit.index))
+        index = unit.index
+        tokens.add(("site", index))
         if before.common != after.common:
-            tokens.add(unit.index)
-        if any(after.locals.get(key) != shown for key, shown in before.locals.items()):
-            tokens.add(("local", unit.index))
+            tokens.add(index)
+        tokens |= {(index, at) for at in changed_ops(before, after)}
+        for name in before.exports.keys() | after.exports.keys():
+            if before.exports.get(name) != after.exports.get(name):
+                tokens.add(("export", unit.path, name))
+        now = after.local | after.functions
+        tokens |= {known[key] for key, shown in (before.local | before.functions).items() if now.get(key) != shown}
+        tokens |= {("class", known[key]) for key, shown in before.classes.items() if after.classes.get(key) != shown}
+        return before.classes != after.classes
 
     def _clear(self, unit: Unit) -> None:
         """Forgets the answers that are of one file."""
@@ -185,10 +202,9 @@ class Revision:
             for memo in memos:
                 memo.pop(key, None)
         for token in tokens:
-            if isinstance(token, int):
-                for at in range(len(program.units[token].summary.ops)):
-                    program.memo.pop((token, at), None)
-                    program.cyclic.pop((token, at), None)
+            if isinstance(token, tuple) and len(token) == 2:
+                program.memo.pop(token, None)
+                program.cyclic.pop(token, None)
 
     def _resolve_anew(
         self,
@@ -211,7 +227,7 @@ class Revision:
                 unit = program.units[index]
                 if ask(unit.path, unit.summary.imports[at]) != known:
                     del memo[index, at]
-                    tokens.add(index)
+                    tokens |= {index, *((index, other) for other in range(len(unit.summary.ops)))}
         for key in [key for key in program.submodules if not _same_submodule(program, key)]:
             del program.submodules[key]
             tokens.add(key)
@@ -225,14 +241,14 @@ class Revision:
         program = self._program
         before = {ref: (ref.mro, ref.below) for unit in program.ordered() for ref in unit.classes}
         program.build_hierarchy()
-        units = {token for token in tokens if isinstance(token, int)}
+        others = {token[1] for token in tokens if isinstance(token, tuple) and token[0] == "class"}
         changed: set[object] = set()
         for unit in program.ordered():
             for ref in unit.classes:
                 mro, below = before.get(ref, ((), []))
-                if ref.mro != mro or any(isinstance(e, ClassRef) and e.unit in units for e in ref.mro):
+                if ref.mro != mro or not others.isdisjoint(ref.mro):
                     changed.add(ref)
-                if set(ref.below) != set(below) or any(lower.unit in units for lower in ref.below):
+                if set(ref.below) != set(below) or not others.isdisjoint(ref.below):
                     changed.add(("below", ref))
         return changed
 
@@ -253,9 +269,9 @@ class Revision:
 
     def _contribute(self, unit: Unit) -> set[str]:
         program = self._program
-        program.reads = set()
+        program.ask_for(unit.index, set())
         changed = self._flow.attribute_names.put(unit.index, contribution(program, unit))
-        self._contribution_reads[unit.index] = frozenset(program.reads)
+        self._contribution_reads[unit.index] = frozenset({*(program.reads or ()), unit.index})
         program.reads = None
         return changed
 
@@ -294,11 +310,11 @@ class Revision:
         for index in ran:
             state = self._flow.states[index]
             assert state is not None
-            self._program.reads = state.reads
+            self._program.ask_for(index, state.reads)
             now, before = self._flow.given_back_by(state), self._given.get(index, frozenset())
             if now != before:
                 self._given[index] = now
-                changed |= {ref.unit for ref in now ^ before if isinstance(ref, (FuncRef, ClassRef))}
+                changed |= {ref if isinstance(ref, FuncRef) else ("class", ref) for ref in now ^ before}
         if changed or not self._flow.given_back:
             self._flow.given_back = {ref for refs in self._given.values() for ref in refs}
         return changed
@@ -313,12 +329,12 @@ class Revision:
         emission.run()
         edges = emission.edges()
         self._plain[unit.index] = edges + import_edges(program, unit) + hierarchy_edges(program, unit)
-        self._reads[unit.index] = frozenset(state.reads | self._seen(state))
+        self._reads[unit.index] = frozenset(state.reads | self._seen(state) | {unit.index})
         return self._note_calls(unit, edges)
 
     def _seen(self, state: UnitState) -> set[object]:
-        """Tokens of the files whose functions and classes are among the values."""
-        units: set[int] = set()
+        """Tokens of the functions and classes that are among the values."""
+        found: set[object] = set()
         done: set[Value] = set()
         waiting: list[Value] = []
         for held in state.vals:
@@ -330,12 +346,12 @@ class Revision:
                 continue
             done.add(value)
             if value.ref is not None:
-                units.add(value.ref.unit)
+                found.add(value.ref if isinstance(value.ref, FuncRef) else ("class", value.ref))
             if value.recv is not None:
                 waiting.append(value.recv)
             for part in value.args:
                 waiting += part
-        return {*units, *(("local", unit) for unit in units)}
+        return found
 
     def _note_calls(self, unit: Unit, edges: list[Edge]) -> set[object]:
         calls: dict[str, list[tuple[str, int]]] = {}
@@ -361,11 +377,21 @@ class Revision:
             unit = program.units[index]
             if not unit.summary.tests and index not in self._made:
                 continue
-            program.reads = {index}
+            program.ask_for(NOTHING, set())
             self._made[index] = self._tests.of(unit)
-            self._test_reads[index] = frozenset(program.reads)
+            self._test_reads[index] = frozenset({*(program.reads or ()), unit.index})
         program.reads = None
         return again
+
+
+def _is_static(token: object) -> bool:
+    """Whether a token stands for something that the bases of a class may be read from."""
+    return not (isinstance(token, FuncRef) or (isinstance(token, tuple) and token[0] in ("site", "class")))
+
+
+def _refs(unit: Unit) -> dict[str, FuncRef | ClassRef]:
+    functions: dict[str, FuncRef | ClassRef] = {ref.key: ref for ref in unit.functions}
+    return functions | {ref.key: ref for ref in unit.classes}
 
 
 def _same_submodule(program: Program, key: tuple[str, str, str]) -> bool:

@@ -37,7 +37,7 @@ class Rules(ObjectRules):
 
     def start(self, state: UnitState) -> None:
         unit = state.unit
-        self.program.reads = state.reads
+        self.program.ask_for(state.index, state.reads)
         names = unit.summary.names
         for at, op in enumerate(unit.summary.ops):
             code = op[0]

@@ -57,10 +57,38 @@ _OPERANDS: dict[int, str] = {
 
 
 class Interface(Struct, frozen=True, gc=False):
-    """common: What any reader may read. locals: functions that only the flow can bring to others, by key."""
+    """What any reader may read of a file, by parts.
+
+    Attributes:
+        common: Imports, stars, fixtures and the like, which are read as a whole.
+        exports: Name → op. classes, functions: By key, what is written of each. local: Functions, likewise, that only the flow
+            can bring to others, with the ops that they need.
+        ops: What can be reached from those. links: The ops in each.
+    """
 
     common: tuple[object, ...]
-    locals: dict[str, object]
+    exports: dict[str, int]
+    classes: dict[str, object]
+    functions: dict[str, object]
+    local: dict[str, object]
+    ops: dict[int, tuple[object, ...]]
+    links: dict[int, tuple[int, ...]]
+
+
+def changed_ops(old: Interface, new: Interface) -> set[int]:
+    """Ops of the old version that mean something else now, or in which one does."""
+    changed = {at for at, op in old.ops.items() if new.ops.get(at) != op}
+    users: dict[int, list[int]] = {}
+    for at, parts in old.links.items():
+        for part in parts:
+            users.setdefault(part, []).append(at)
+    waiting = list(changed)
+    while waiting:
+        for user in users.get(waiting.pop(), ()):
+            if user not in changed:
+                changed.add(user)
+                waiting.append(user)
+    return changed
 
 
 def same_shape(old: FileSummary, new: FileSummary) -> bool:
@@ -89,24 +117,25 @@ class _Reader:
         self.unit = unit
         self.summary = unit.summary
         self.ops: dict[int, tuple[object, ...]] = {}
+        self.links: dict[int, tuple[int, ...]] = {}
         self.functions: dict[str, object] = {}
         self._waiting: list[int] = []
 
     def read(self) -> Interface:
         summary, exports = self.summary, self.summary.exports
         self._waiting += [at for _, at in (*exports.names, *exports.types)]
-        classes = []
+        classes: dict[str, object] = {}
         for ref in self.unit.classes:
             cls = ref.decl
             self._waiting += [*cls.bases, *cls.implements, cls.metaclass]
             self._waiting += [at for _, at in (*cls.members, *cls.static_members, *cls.annotations)]
-            classes.append((ref.key, replace(cls, definition=0, owner=min(cls.owner, 1), base_lines=())))
+            classes[ref.key] = replace(cls, definition=0, owner=min(cls.owner, 1), base_lines=())
         fixtures = [(name, self.unit.functions[index]) for name, index in summary.own_fixtures]
         for _, function in fixtures:
             self._function(function)
         self._follow()
         common = (
-            exports,
+            replace(exports, names=()),
             tuple(replace(declaration, line=0, owner=0) for declaration in summary.imports),
             tuple(
                 (v.name, summary.definitions[v.definition])
@@ -115,27 +144,27 @@ class _Reader:
             ),
             tuple((name, function.key) for name, function in fixtures),
             summary.module_kind,
-            tuple(classes),
-            self.ops,
-            self.functions,
         )
-        seen, seen_ops = set(self.functions), self.ops
+        ops, links, functions = dict(self.ops), dict(self.links), self.functions
         own: dict[str, object] = {}
         for function in self.unit.functions:
-            if function.key not in seen:
+            if function.key not in functions:
                 self.ops, self.functions = {}, {}
                 self._function(function)
                 self._follow()
                 own[function.key] = (self.functions, self.ops)
-        self.ops = seen_ops
-        return Interface(common, own)
+                ops |= self.ops
+                links |= self.links
+        return Interface(common, dict(exports.names), classes, functions, own, ops, links)
 
     def _follow(self) -> None:
         while self._waiting:
             at = self._waiting.pop()
             if at != NOTHING and at not in self.ops:
                 self.ops[at] = ()
+                before = len(self._waiting)
                 self.ops[at] = self._canonical(self.summary.ops[at])
+                self.links[at] = tuple(self._waiting[before:])
 
     def _canonical(self, op: tuple[int, ...]) -> tuple[object, ...]:
         pattern = _OPERANDS[op[0]]

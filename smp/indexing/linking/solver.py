@@ -108,7 +108,7 @@ class Solver(Exchange):
 
     def settle(self, state: UnitState) -> None:
         """The local fixpoint of one file."""
-        self.program.reads = state.reads
+        self.program.ask_for(state.index, state.reads)
         rules = self.rules
         queue, pending, succs, watches = state.queue, state.pending, state.succ, state.watch
         add, due = state.add, state.due
@@ -160,6 +160,8 @@ class Solver(Exchange):
                 found = inner or [ref for ref in found if ref.cls is None]
             else:
                 found = [ref for ref in found if ref.cls is None]
+            for ref in found:
+                self.program.read(ref)
             if found:
                 return tuple(found)
         return ()

@@ -51,7 +51,7 @@ class Types:
         if depth >= MAX_TYPE_DEPTH:
             return {}
         unit = self.program.units[ref.unit]
-        self.program.read(ref.unit)
+        self.program.read(("class", ref))
         for at in (*ref.decl.bases, *ref.decl.implements):
             op = unit.summary.ops[at] if at != NOTHING else (0,)
             for base in self.program.base_values(unit, at) if op[0] == Op.APPLY else []:
@@ -75,7 +75,7 @@ class Types:
         known = self.memo.get(key)
         if known is None:
             outer = self.program.begin()
-            self.program.read(unit.index)
+            self.program.read_op(unit.index, at)
             known = self.memo[key] = tuple(sorted(dict.fromkeys(self._instances(unit, at, depth)), key=by_key))
             self.program.end(key, outer)
         else:
@@ -83,7 +83,7 @@ class Types:
         return known
 
     def _instances(self, unit: Unit, at: int, depth: int) -> list[Value]:
-        self.program.read(unit.index)
+        self.program.read_op(unit.index, at)
         op = unit.summary.ops[at]
         code = op[0]
         if code == Op.UNION:
@@ -181,7 +181,7 @@ class Types:
 
     def literals(self, unit: Unit, at: int, depth: int = 0) -> frozenset[str]:
         """The texts that a type of literals allows; empty for any other type."""
-        self.program.read(unit.index)
+        self.program.read_op(unit.index, at)
         op = unit.summary.ops[at] if at != NOTHING and depth < MAX_TYPE_DEPTH else (0,)
         if op[0] == Op.CONST:
             return frozenset({unit.summary.names[op[2]]}) if op[2] != NOTHING else frozenset()
