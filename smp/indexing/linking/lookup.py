@@ -34,6 +34,7 @@ class Lookup:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.memo: dict[tuple[ClassRef, str, ClassRef | None], Found] = {}
+        self.lower: dict[tuple[ClassRef, str], tuple[FuncRef, ...]] = {}
         self.owned: dict[tuple[ClassRef, str], Found] = {}
 
     def find(self, ref: ClassRef, name: str, after: ClassRef | None = None) -> Found:
@@ -113,13 +114,22 @@ class Lookup:
 
     def overrides(self, ref: ClassRef, name: str) -> tuple[FuncRef, ...]:
         """Methods of that name in classes below."""
-        found: list[FuncRef] = []
-        self.program.read(("below", ref))
-        for lower in ref.below:
-            own = self.own(lower, name)
-            if own is not None:
-                found += own.functions
-        return tuple(found)
+        known = self.lower.get((ref, name))
+        if known is None:
+            known = self.lower[ref, name] = self.overrides_now(ref, name)
+        self.program.read(("below", ref, name))
+        for function in known:
+            self.program.read(function)
+        return known
+
+    def overrides_now(self, ref: ClassRef, name: str) -> tuple[FuncRef, ...]:
+        """As `overrides`, worked out anew, and read by nobody."""
+        before = self.program.begin()
+        try:
+            found = [own for lower in ref.below if (own := self.own(lower, name)) is not None]
+        finally:
+            self.program.reads, self.program.asker = before
+        return tuple(function for own in found for function in own.functions)
 
     def declared_type(self, ref: ClassRef, name: str) -> tuple[int, int] | None:
         """(unit, type op) of a field that a class of the resolution order declares."""

@@ -4,7 +4,7 @@ What a file read of others by their text is kept as tokens:
 
 - a number: what of the file of that number is read as a whole; `(n, at)`: an op of it; `("export", path, name)`;
 - a `FuncRef`: its signature; `("class", ref)`: the body of a class; `("site", n)`: displays and calls in a file's bodies;
-- a `ClassRef`: its resolution order, and the bodies of the classes in it; `("below", ref)`: the classes derived from it;
+- a `ClassRef`: its resolution order, and the bodies of the classes in it; `("below", ref, name)`: overrides of a name below it;
 - `(kind, path, name)`, `("fixtures", path)`: answers of the resolver; `("content", n, op)`: what an op holds in the end;
 - `("calls", source)`: the calls of a definition, for tests.
 
@@ -118,6 +118,7 @@ class Revision:
         if classes or any(_is_static(token) for token in tokens):
             tokens |= self._hierarchy(tokens)
             self._forget(tokens)
+            tokens |= self._overridden()
         if any(self._declared(unit) for unit in program.units if unit.path in program.by_path):
             raise TooWide
         dirty = {unit.index for unit in (*altered, *new)}
@@ -239,17 +240,24 @@ class Revision:
     def _hierarchy(self, tokens: set[object]) -> set[object]:
         """Builds the hierarchy anew; gives the tokens of classes of which something has changed."""
         program = self._program
-        before = {ref: (ref.mro, ref.below) for unit in program.ordered() for ref in unit.classes}
+        before = {ref: ref.mro for unit in program.ordered() for ref in unit.classes}
         program.build_hierarchy()
         others = {token[1] for token in tokens if isinstance(token, tuple) and token[0] == "class"}
         changed: set[object] = set()
         for unit in program.ordered():
             for ref in unit.classes:
-                mro, below = before.get(ref, ((), []))
-                if ref.mro != mro or not others.isdisjoint(ref.mro):
+                if ref.mro != before.get(ref) or not others.isdisjoint(ref.mro):
                     changed.add(ref)
-                if set(ref.below) != set(below) or not others.isdisjoint(ref.below):
-                    changed.add(("below", ref))
+        return changed
+
+    def _overridden(self) -> set[object]:
+        """Tokens of the names that other methods override now."""
+        changed: set[object] = set()
+        for (ref, name), known in list(self._lookup.lower.items()):
+            now = self._lookup.overrides_now(ref, name)
+            if set(now) != set(known):
+                self._lookup.lower[ref, name] = now
+                changed.add(("below", ref, name))
         return changed
 
     def _declared(self, unit: Unit) -> bool:

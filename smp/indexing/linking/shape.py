@@ -188,7 +188,7 @@ class _Reader:
             return self.unit.classes[value].key
         stores = self.unit.stores.get(value, ())
         self._waiting += stores
-        return (value, tuple(stores))
+        return tuple(stores)
 
     def _function(self, ref: FuncRef) -> str:
         if ref.key not in self.functions:
