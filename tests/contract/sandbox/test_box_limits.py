@@ -274,8 +274,8 @@ os.system("head -c {size} /dev/zero > file")
 
 def test_no_folder_is_too_deep_for_the_disk_limit(run: Run, driver: SandboxDriver, box: Sandbox) -> None:
     # Three files, each within the limit of one file, where no path reaches.
-    done = [run(f"mkdir {name}; cd {name}; {NEST.format(depth=2_500, size=40 << 20)}; sleep 2") for name in "abc"]
-    assert 137 in [execution.exit_code for execution in done]
+    nests = [f"(mkdir {name}; cd {name}; {NEST.format(depth=2_500, size=40 << 20)})" for name in "abc"]
+    assert run("; ".join([*nests, "sleep 30"])).exit_code == 137
     driver.destroy(box)
     with pytest.raises(SandboxNotFound):
         driver.changes(box)
@@ -292,3 +292,33 @@ def test_folders_too_deep_to_compare_are_said(run: Run, driver: SandboxDriver, b
 def test_deep_folders_of_the_output_are_left_out(run: Run) -> None:
     found = run(f"echo kept > $SMP_OUT/kept; cd $SMP_OUT; {NEST.format(depth=1_500, size=1)}")
     assert found.outputs == {"kept": b"kept\n"}
+
+
+HOLD = """python3 -c '
+import mmap, os, time
+kept = []
+for number in range(8):
+    file = open(str(number), "w+b")
+    file.truncate(40 << 20)
+    held = mmap.mmap(file.fileno(), 0) if {mapped} else file
+    os.unlink(str(number))
+    held.write(bytes(40 << 20))
+    held.flush()
+    if {mapped}: file.close()
+    kept.append(held)
+time.sleep({sleep})
+'"""
+
+
+@pytest.mark.parametrize("mapped", [False, True])
+def test_deleted_files_that_are_held_count_as_disk(run: Run, mapped: bool) -> None:
+    done = run(HOLD.format(mapped=mapped, sleep=30))
+    assert done.exit_code == 137
+    assert "disk" in done.stderr
+
+
+def test_deleted_files_in_memory_are_not_disk(run: Run) -> None:
+    command = (
+        "cd /tmp; exec 3>a; rm a; head -c 40M /dev/zero >&3; cd /dev/shm; exec 4>b; rm b; head -c 40M /dev/zero >&4"
+    )
+    assert run(f"{command}; sleep 1; echo fine").stdout == "fine\n"

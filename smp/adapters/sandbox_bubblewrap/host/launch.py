@@ -25,7 +25,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from smp.adapters.sandbox_bubblewrap.host import kernel
-from smp.adapters.sandbox_bubblewrap.host.measure import bytes_below
+from smp.adapters.sandbox_bubblewrap.host.measure import bytes_below, bytes_of_deleted
 from smp.adapters.sandbox_bubblewrap.host.order import Order
 
 STAGE = "/tmp"  # noqa: S108 - hidden below a private tmpfs before anything is made in it
@@ -129,7 +129,8 @@ def _run_keeper(order: Order, ends: Ends) -> int:
 
 
 def _bytes_written() -> int:
-    return bytes_below((f"{STAGE}/changes/upper", f"{STAGE}/exchange"))
+    named = bytes_below((f"{STAGE}/changes/upper", f"{STAGE}/exchange"))
+    return named + bytes_of_deleted(f"{STAGE}/proc", ("/work/", "/smp/"))
 
 
 def _make_mounts(order: Order) -> None:
@@ -150,6 +151,8 @@ def _make_mounts(order: Order) -> None:
             _write(target, "", create=True)
         kernel.bind(descriptor, target)
         os.close(descriptor)
+    os.mkdir(f"{STAGE}/proc")
+    kernel.mount("proc", f"{STAGE}/proc", "proc", flags=kernel.MS_NOSUID | kernel.MS_NODEV)
     os.mkdir(f"{STAGE}/merged")
     layers = f"lowerdir={STAGE}/lower,upperdir={STAGE}/changes/upper,workdir={STAGE}/changes/work"
     if order.uid is None:

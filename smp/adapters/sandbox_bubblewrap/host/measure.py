@@ -2,18 +2,22 @@
 
 The box decides how deep its folders are. By path nothing below 4,096 bytes of name could be opened, and what is not
 measured has no limit; so a folder that far down is held by a descriptor, and what lies below it is named from there.
+
+A file that was deleted while a process holds it open or mapped is below no folder, and takes its room all the same.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 from collections.abc import Iterable
 
-_LONGEST = 2048
-"""Of a name relative to a descriptor; half of what the kernel takes, so that one more component always fits."""
+_LONGEST = 256
+"""Of a name relative to a descriptor. The kernel takes 4,096 bytes, but walks all of a name at each opening."""
 _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 UNMEASURABLE = 1 << 62
+_DELETED = " (deleted)"
 
 
 class _Anchor:
@@ -50,3 +54,42 @@ def bytes_below(folders: Iterable[str]) -> int:
                 return UNMEASURABLE
             continue  # removed while we looked
     return total
+
+
+def bytes_of_deleted(proc: str, places: tuple[str, ...]) -> int:
+    """Disk that deleted files take which processes still hold.
+
+    Args:
+        proc: A mounted /proc whose processes are looked at.
+        places: Beginnings of the names, as those processes see them, that count.
+
+    Returns:
+        The sum; of files that are mapped but not open any more, the length of the mapping.
+    """
+    held: dict[tuple[object, ...], int] = {}
+    for pid in filter(str.isdigit, os.listdir(proc)):
+        with contextlib.suppress(OSError):  # ended while we looked
+            for number in os.listdir(f"{proc}/{pid}/fd"):
+                _note_open(f"{proc}/{pid}/fd/{number}", places, held)
+            with open(f"{proc}/{pid}/maps", "rb") as maps:
+                _note_mapped(maps, places, held)
+    return sum(held.values())
+
+
+def _note_open(link: str, places: tuple[str, ...], held: dict[tuple[object, ...], int]) -> None:
+    with contextlib.suppress(OSError):
+        name = os.readlink(link)
+        if name.endswith(_DELETED) and name.startswith(places):
+            kind = os.stat(link)
+            held[kind.st_dev, kind.st_ino] = kind.st_blocks * 512
+
+
+def _note_mapped(maps: Iterable[bytes], places: tuple[str, ...], held: dict[tuple[object, ...], int]) -> None:
+    """Lines are `from-to rights offset device inode name`."""
+    for line in maps:
+        fields = line.rstrip(b"\n").split(maxsplit=5)
+        name = os.fsdecode(fields[5]) if len(fields) == 6 else ""
+        if name.endswith(_DELETED) and name.startswith(places):
+            begin, end = (int(number, 16) for number in fields[0].split(b"-"))
+            key = (fields[3], fields[4])
+            held[key] = max(held.get(key, 0), end - begin)

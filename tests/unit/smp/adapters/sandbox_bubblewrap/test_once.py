@@ -84,13 +84,13 @@ def test_checkouts_go_when_no_box_stands_on_them_and_nobody_asked_for_long(tmp_p
 
 
 def test_a_tree_deeper_than_paths_and_recursion_go_is_removed(tmp_path: Path) -> None:
-    nest(tmp_path / "tree", 3_000)
+    nest(tmp_path / "tree", 1_100)
     assert remove_tree(tmp_path / "tree") >= 10_000
     assert os.listdir(tmp_path) == []
 
 
 def test_what_lies_deeper_than_paths_go_is_measured(tmp_path: Path) -> None:
-    nest(tmp_path / "tree", 3_000)
+    nest(tmp_path / "tree", 1_100)
     assert 10_000 <= bytes_below([str(tmp_path)]) < 100_000
     assert remove_tree(tmp_path / "tree") >= 10_000
 
@@ -100,8 +100,8 @@ def nest(top: Path, depth: int) -> None:
     top.mkdir()
     folder = os.open(top, os.O_RDONLY)
     for _ in range(depth):
-        os.mkdir("d", dir_fd=folder)
-        deeper = os.open("d", os.O_RDONLY, dir_fd=folder)
+        os.mkdir("deep", dir_fd=folder)
+        deeper = os.open("deep", os.O_RDONLY, dir_fd=folder)
         os.close(folder)
         folder = deeper
     with open(os.open("file", os.O_WRONLY | os.O_CREAT, dir_fd=folder), "wb") as file:
