@@ -96,7 +96,7 @@ class Linker:
             kept: dict[str, tuple[Revision, dict[FilePath, bytes]]] = {}
             for family, (language, summaries) in sorted(families.items()):
                 wanted = {path: configs[path] for path in sorted(configs) if language.wants_config(path)}
-                kept[family] = self._link(held.get(family), language, summaries, wanted, test_files)
+                kept[family] = self._link(held.pop(family, None), language, summaries, wanted, test_files)
             self._families = kept
         return self._result(files, changed, state)
 
@@ -114,6 +114,7 @@ class Linker:
                 again = revision.advance(summaries, configs, test_files)
             except TooWide:
                 del revision, held
+                gc.collect()  # what was held is full of circles, and as large as what comes now
             else:
                 digests = {path: digests[path] for path in summaries if path in digests and path not in again}
                 return revision, digests | {path: _digest(revision.edges(path)) for path in again}
