@@ -157,10 +157,13 @@ class RpcServer:
         except TimeoutError:
             return PlainTextResponse(f"the body took more than {_BODY_SECONDS:.0f} s\n", status_code=408)
         except asyncio.CancelledError:
-            return Response(status_code=503)  # the server stops; what has not arrived is not begun
+            return PlainTextResponse("the server stops; the request had not arrived\n", status_code=503)
         if body is None:
             return PlainTextResponse(f"the body may hold {self._limit} bytes\n", status_code=413)
-        answer = await to_thread.run_sync(self._dispatcher.handle, body)
+        try:
+            answer = await to_thread.run_sync(self._dispatcher.handle, body)
+        except asyncio.CancelledError:
+            return PlainTextResponse("the server stops; whether the call took effect is not known\n", status_code=503)
         if answer is None:
             return Response(status_code=204)
         if isinstance(answer, RpcResponse) and _wants_markdown(request.headers.get("accept", "")):

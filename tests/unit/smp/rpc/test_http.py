@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any, cast
@@ -38,6 +40,21 @@ def echo(params: EchoParams, _: RequestContext) -> EchoResult:
     return EchoResult(text=params.text)
 
 
+class WaitParams(Params, frozen=True, kw_only=True):
+    pass
+
+
+WAITING, GO = threading.Event(), threading.Event()
+
+
+@rpc_method("test/wait")
+def wait(_: WaitParams, __: RequestContext) -> EchoResult:
+    """Takes as long as the test wants."""
+    WAITING.set()
+    GO.wait(30)
+    return EchoResult(text="done")
+
+
 class ListNotifier(Notifier):
     """A feed in memory."""
 
@@ -60,7 +77,7 @@ def client_of(*, token: str = "", host: str = "127.0.0.1", notifier: Notifier | 
         notifier=notifier or ListNotifier(),
         settings=SimpleNamespace(token=token, serve=ServeSettings(max_body_bytes=1000)),
     )
-    methods = MethodRegistry([cast("Any", SimpleNamespace(METHODS=(echo,)))])
+    methods = MethodRegistry([cast("Any", SimpleNamespace(METHODS=(echo, wait)))])
     return TestClient(build_app(cast("Services", services), methods, host=host), base_url="http://127.0.0.1:8420")
 
 
@@ -158,3 +175,45 @@ def test_notifications_reach_every_open_websocket() -> None:
         received = [socket.receive_json() for socket in (first, second)]
     assert [message["params"]["type"] for message in received] == ["conflict_detected"] * 2
     assert {message["method"] for message in received} == {"smp/notification"}
+
+
+WAIT = b'{"jsonrpc":"2.0","method":"test/wait","id":1}'
+
+
+@pytest.mark.parametrize(("body", "said"), [(None, b"had not arrived"), (WAIT, b"is not known")])
+def test_what_a_stopping_server_gives_up_is_answered(body: bytes | None, said: bytes) -> None:
+    async def scenario() -> list[dict[str, Any]]:
+        WAITING.clear()
+        GO.clear()
+        sent: list[dict[str, Any]] = []
+        reading = asyncio.Event()
+
+        async def receive() -> dict[str, Any]:
+            if body is None or reading.is_set():
+                reading.set()
+                await asyncio.Event().wait()
+            reading.set()
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/rpc",
+            "query_string": b"",
+            "headers": [(b"host", b"localhost")],
+        }
+        task = asyncio.ensure_future(client_of().app(scope, receive, send))
+        await reading.wait()
+        if body is not None:
+            await asyncio.to_thread(WAITING.wait, 30)
+        task.cancel()
+        GO.set()
+        await task
+        return sent
+
+    start, answer = asyncio.run(scenario())[:2]
+    assert start["status"] == 503
+    assert said in answer["body"]
