@@ -97,7 +97,7 @@ def _edit(texts: dict[str, str], chooser: random.Random) -> dict[str, str]:
         lambda: changed.update({path: changed[path].replace(chooser.choice(NAMES), chooser.choice(NAMES), 1)}),
         lambda: changed.update({path: "".join(line for at, line in enumerate(lines) if at != cut)}),
         lambda: changed.update({path: "".join([*lines[:cut], lines[cut], *lines[cut:]])}) if lines else None,
-        lambda: changed.pop(path) and None if len(sources) > 5 else None,
+        lambda: changed.__delitem__(path) if len(sources) > 5 else None,
         lambda: changed.update({path.replace("pkg/", "pkg/sub_", 1): changed.pop(path)}),
         lambda: changed.update({name: PROJECT[name] for name in chooser.sample(sorted(PROJECT), 4)}),
         lambda: changed.update({path: changed[path].replace("(Base)", chooser.choice(["", "(Mixin)", "(Exception)"]))}),
@@ -146,3 +146,25 @@ def test_after_any_edit_the_edges_are_those_of_a_link_of_everything(seed: int) -
         held = {path: found for path, found in held.items() if path in after} | result.edges
         assert _shown(held) == _shown(link(files, configs=configs).edges)
         texts = after
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "\n" + PROJECT["pkg/tools.py"],
+        PROJECT["pkg/tools.py"].replace("    return Tool", "    print()\n    return Tool"),
+    ],
+)
+def test_an_edit_that_nobody_else_sees_links_nothing_anew(edit: str) -> None:
+    reader, linker = _Reader(), Linker()
+    first = linker(reader.analysed(PROJECT), configs=_configured(PROJECT))
+    assert linker.linked_anew == 2
+    after = {**PROJECT, "pkg/tools.py": edit}
+    again = linker(
+        reader.analysed(after),
+        configs=_configured(after),
+        changed=frozenset({FilePath("pkg/tools.py")}),
+        state=first.state,
+    )
+    assert linker.linked_anew == 0
+    assert set(again.edges) == {"pkg/tools.py"}
