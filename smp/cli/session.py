@@ -122,8 +122,9 @@ def run(
 def list_sessions(settings: Settings, limit: int) -> None:
     """This repository's session runs, newest first."""
     services = build_platform(settings)
+    rows = services.runs.sessions(queue_of(str(settings.data_dir)), limit=limit)
     click.echo(f"{'SESSION':<28}{'RUN':<12}{'PHASE':<12}{'STARTED':<27}ENDED")
-    for row in services.runs.sessions(queue_of(str(settings.data_dir)), limit=limit):
+    for row in rows:
         started = row.started_at.isoformat(sep=" ", timespec="seconds")
         ended = row.closed_at.isoformat(sep=" ", timespec="seconds") if row.closed_at else ""
         name = row.workflow_id.removeprefix("session/")
