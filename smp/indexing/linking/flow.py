@@ -34,6 +34,8 @@ class UnitState:
         "changed",
         "clock",
         "due",
+        "fired",
+        "given_up",
         "index",
         "iterated",
         "iterators",
@@ -71,6 +73,17 @@ class UnitState:
         self.iterators: dict[Value, int] = {}
         self.iterated: set[tuple[Value, int]] = set()
         self.due: list[tuple[int, Value, tuple[object, ...]]] = []
+        self.fired = 0
+        self.given_up = False
+
+    def give_up(self) -> None:
+        """Forgets the flow of this file, which is beyond its bound: what half of a flow says would be a guess."""
+        self.given_up = True
+        size = len(self.vals)
+        self.vals, self.succ, self.watch = [None] * size, [None] * size, [None] * size
+        self.queue, self.pending, self.due, self.changed = [], {}, [], set()
+        for entries in self.log.values():
+            entries.clear()
 
     def new_node(self) -> int:
         """A node that is no op."""
@@ -81,6 +94,8 @@ class UnitState:
 
     def add(self, node: int, value: Value) -> None:
         """Puts a value into a node."""
+        if self.given_up:
+            return
         held = self.vals[node]
         if held is None:
             self.vals[node] = {value}
@@ -101,7 +116,7 @@ class UnitState:
 
     def link(self, source: int, target: int) -> None:
         """From now on the target holds what the source holds."""
-        if source == target:
+        if source == target or self.given_up:
             return
         succ = self.succ[source]
         if succ is None:

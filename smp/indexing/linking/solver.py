@@ -15,6 +15,11 @@ from smp.indexing.linking.program import Program
 from smp.indexing.linking.types import Types
 from smp.indexing.linking.values import FuncRef, Value
 
+MAX_FIRED = 300_000
+"""Rules that may fire in one file. Code that people write stays far below; libraries bundled into one closure (jQuery and the
+like) would take minutes and gigabytes. How often rules fire does not depend on their order, so neither does giving up: the
+file keeps its definitions and imports, its calls are unresolved."""
+
 
 class Solver(Exchange):
     """The flow of a program. Rules (`smp.indexing.linking.rules`) are added by the class that extends this."""
@@ -90,6 +95,8 @@ class Solver(Exchange):
 
     def watch(self, state: UnitState, node: int, rule: int, *operands: object) -> None:
         """Fires a rule for every value that the node holds or will hold."""
+        if state.given_up:
+            return
         watches = state.watch[node]
         entry = (rule, operands)
         if watches is None:
@@ -116,6 +123,10 @@ class Solver(Exchange):
             while due:
                 rule, value, operands = due.pop()
                 rules[rule](state, value, *operands)
+                state.fired += 1
+                if state.fired > MAX_FIRED:
+                    state.give_up()
+                    return
             if not queue:
                 break
             node = queue.pop()
@@ -134,6 +145,10 @@ class Solver(Exchange):
                     handler = rules[rule]
                     for value in new:
                         handler(state, value, *operands)
+                    state.fired += len(new)
+                if state.fired > MAX_FIRED:
+                    state.give_up()
+                    return
 
     # Start -----------------------------------------------------------------------------------------------------------
 
