@@ -105,10 +105,22 @@ def _run_whole(command: list[str], environment: dict[str, str]) -> tuple[int, st
 
     pip builds in processes of its own, whose temporary folders nobody would remove.
     """
-    process = subprocess.Popen(
-        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+    # An interrupt between the start and the `try` would find nobody who knows the process: it waits until someone does.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
+        process = subprocess.Popen(
+            command,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+    except BaseException:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        raise
+    try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         _, said = process.communicate()
     except BaseException:
         os.killpg(process.pid, signal.SIGKILL)
