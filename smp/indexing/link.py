@@ -42,7 +42,7 @@ class _State(Struct, frozen=True, array_like=True):
     digests: dict[str, bytes]
 
 
-LINK_FORMAT = 2
+LINK_FORMAT = 3
 """Raised whenever the same analyses would give other edges; a state of another format is as none."""
 
 
