@@ -21,7 +21,7 @@ from smp.domain.ids import FilePath
 NOTHING = -1
 """Operand: no value, or one that can hold nothing a call could reach."""
 
-ANALYSIS_FORMAT = 3
+ANALYSIS_FORMAT = 4
 """Raised whenever the meaning or layout of a `FileAnalysis` changes; part of the key of a cached analysis."""
 
 
@@ -233,6 +233,8 @@ class Function(Struct, frozen=True, array_like=True):
     fixtures: tuple[str, ...] = ()
     predicate: int = NOTHING
     """Type op: what a true result says of the first argument."""
+    extension: int = NOTHING
+    """Index into `extensions`: a method that is written outside the body of its class (`cls` is NOTHING then)."""
 
 
 class ClassFlag(IntFlag):
@@ -271,6 +273,21 @@ class Class(Struct, frozen=True, array_like=True):
     metaclass: int = NOTHING
     flags: int = 0
     type_params: tuple[str, ...] = ()
+
+
+class Extension(Struct, frozen=True, array_like=True):
+    """What a file gives to a class whose body is elsewhere: Go's methods, Rust's `impl`, C++'s `C::m`.
+
+    Attributes:
+        cls: Type op of the class. members, static_members: as those of `Class`.
+        implements: Type ops of interfaces that the class implements by it (`impl Trait for C`). lines: parallel to them.
+    """
+
+    cls: int
+    members: tuple[tuple[str, int], ...] = ()
+    static_members: tuple[tuple[str, int], ...] = ()
+    implements: tuple[int, ...] = ()
+    lines: tuple[int, ...] = ()
 
 
 class Variable(Struct, frozen=True, array_like=True):
@@ -322,6 +339,7 @@ class FileSummary(Struct, frozen=True, array_like=True):
     """(fixture name, function index) of fixtures that this file provides."""
     module_kind: str = ""
     """`esm`, `commonjs` … where the language has several."""
+    extensions: tuple[Extension, ...] = ()
 
 
 class Damage(Struct, frozen=True, kw_only=True):

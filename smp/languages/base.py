@@ -38,9 +38,11 @@ class Module(Struct, frozen=True, kw_only=True):
     """Where an import leads.
 
     Attributes:
-        kind: `file`, `namespace` (a folder that is a package without code), `external` (a package or built-in module
-            that is not in the repository), `missing` (a relative import of nothing, or the project's own package).
-        path: The file; or the namespace's dotted or slashed name, for `module` to look into.
+        kind: `file`, `namespace` (a folder that is a package without code), `package` (several files that offer their names
+            as one: a Go or Java package, a C# namespace), `external` (a package or built-in module that is not in the
+            repository), `missing` (a relative import of nothing, or the project's own package).
+        path: The file; or the namespace's or package's dotted or slashed name, for `module` to look into.
+        files: The files of a package, sorted.
         dotted: External name (`os.path`, `react`).
         types: Further file that declares the types of `path` (`.pyi`, `.d.ts`).
         parents: Files that run before it (the `__init__.py` of its packages), outermost first.
@@ -51,6 +53,7 @@ class Module(Struct, frozen=True, kw_only=True):
     dotted: str = ""
     types: FilePath | None = None
     parents: tuple[FilePath, ...] = ()
+    files: tuple[FilePath, ...] = ()
 
 
 class Resolver(abc.ABC):
@@ -67,6 +70,10 @@ class Resolver(abc.ABC):
     def root(self, importer: FilePath, declaration: ImportDecl) -> Module:
         """What `import a.b` binds when it binds `a` only."""
         return self.module(importer, declaration)
+
+    def scope(self, path: FilePath) -> tuple[Module, ...]:
+        """Modules whose names a file may use without an import, nearest first (its own package, what it includes)."""
+        return ()
 
     def declaration_file(self, path: FilePath) -> FilePath | None:
         """A file that declares the types of this one (`x.d.ts` of `x.js`)."""
