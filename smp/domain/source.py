@@ -21,7 +21,7 @@ from smp.domain.ids import FilePath
 NOTHING = -1
 """Operand: no value, or one that can hold nothing a call could reach."""
 
-ANALYSIS_FORMAT = 4
+ANALYSIS_FORMAT = 5
 """Raised whenever the meaning or layout of a `FileAnalysis` changes; part of the key of a cached analysis."""
 
 
@@ -338,7 +338,7 @@ class FileSummary(Struct, frozen=True, array_like=True):
     own_fixtures: tuple[tuple[str, int], ...] = ()
     """(fixture name, function index) of fixtures that this file provides."""
     module_kind: str = ""
-    """`esm`, `commonjs` … where the language has several."""
+    """What a resolver must know of the file: `esm` or `commonjs`, the name of its package."""
     extensions: tuple[Extension, ...] = ()
 
 

@@ -20,6 +20,14 @@ How to write one
 4. **`tables`**: what is known of the language's built-ins: constructor and call method names, results of well-known
    functions (`Transfer`), types whose elements are what their arguments say.
 
+Where files share a name space (Go, Java, C#), `module` answers with a `package` of all its files, `scope` with the modules whose
+names a file may use as they are; a package offers what any of its files exports, and what several export means all of them.
+Names of the scope come before star imports and built-ins. Methods written outside their class (Go, Rust, C++) are members of
+an `Extension` whose `cls` is a type op; `Function.extension` says to which one a function belongs. What an extension
+implements also stands among the bases of the class, behind its own: default methods are found there.
+Make the ops of definitions, types and extensions before any body is walked, as bodies change most: an op that keeps its
+number wakes nobody.
+
 Everything is a pure function of its arguments: no clock, environment, file system; sort before returning.
 """
 
@@ -57,7 +65,11 @@ class Module(Struct, frozen=True, kw_only=True):
 
 
 class Resolver(abc.ABC):
-    """Stratum 0: modules, for one family of languages, over one state of the repository."""
+    """Stratum 0: modules, for one family of languages, over one state of the repository.
+
+    Of the summaries it may read the `module_kind` only: while that, the list of files and the configuration are what they
+    were, its answers count as unchanged.
+    """
 
     @abc.abstractmethod
     def module(self, importer: FilePath, declaration: ImportDecl) -> Module:

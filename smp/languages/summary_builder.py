@@ -10,6 +10,7 @@ from smp.domain.source import (
     NOTHING,
     Class,
     Exports,
+    Extension,
     FileSummary,
     Function,
     ImportDecl,
@@ -44,6 +45,7 @@ class SummaryBuilder:
         self.own_fixtures: list[tuple[str, int]] = []
         self.exports = Exports()
         self.module_kind = ""
+        self.extensions: list[Extension] = []
 
     def name(self, text: str) -> int:
         """Index of an interned name."""
@@ -141,4 +143,5 @@ class SummaryBuilder:
             hooks=tuple(self.hooks),
             own_fixtures=tuple(self.own_fixtures),
             module_kind=self.module_kind,
+            extensions=tuple(self.extensions),
         )

@@ -41,7 +41,7 @@ class Candidates:
         for ref in unit.functions:
             if ref.node_id is None or ref.decl.flags & (bits.F_OVERLOAD | bits.F_TEST):
                 continue
-            if ref.cls is not None:
+            if ref.cls is not None or ref.decl.extension != NOTHING:
                 self._methods.setdefault(ref.decl.name, []).append((unit.index, ref))
                 offered.setdefault(ref.decl.name, []).append((ref.node_id, _arity(ref)))
             elif ref.decl.owner == 0:
@@ -76,9 +76,11 @@ class Candidates:
             return known
         found = self._near[unit.index] = {unit.index}
         for index in range(len(unit.summary.imports)):
-            target = self.program.by_path.get(self.program.import_module(unit, index).path)
-            if target is not None:
-                found.add(target.index)
+            module = self.program.import_module(unit, index)
+            for path in (module.path, *module.files):
+                target = self.program.by_path.get(path)
+                if target is not None:
+                    found.add(target.index)
         return found
 
     def imported_variable(self, unit: Unit, index: int) -> str | None:

@@ -80,8 +80,8 @@ class Lookup:
         key = (ref, name)
         known = self.owned.get(key)
         if known is None:
-            ops = ref.members.get(name)
-            if ops is None:
+            ops = [(ref.unit, at) for at in ref.members.get(name, ())] + [*ref.extended.get(name, ())]
+            if not ops:
                 self.program.read(("class", ref))
                 return None
             outer = self.program.begin()
@@ -92,13 +92,12 @@ class Lookup:
             self.program.note(key)
         return known
 
-    def _members(self, ref: ClassRef, ops: tuple[int, ...]) -> Found:
-        unit = self.program.units[ref.unit]
+    def _members(self, ref: ClassRef, ops: list[tuple[int, int]]) -> Found:
         functions: list[FuncRef] = []
         classes: list[ClassRef] = []
         others: list[tuple[int, int]] = []
-        for at in ops:
-            resolved = self.program.resolve(unit, at)
+        for unit, at in ops:
+            resolved = self.program.resolve(self.program.units[unit], at)
             for value in sorted(resolved.labels, key=lambda v: v.key):
                 if value.kind == FUNC and isinstance(value.ref, FuncRef):
                     functions.append(value.ref)

@@ -10,15 +10,17 @@ was asked before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from smp.domain.graph import Resolution
 from smp.domain.ids import FilePath
 from smp.domain.source import NOTHING, FileSummary, Op
+from smp.indexing.linking.extensions import build_extensions, promised
 from smp.indexing.linking.hierarchy import linearise
-from smp.indexing.linking.units import Unit, make_refs
-from smp.indexing.linking.values import CLASS, EXT, MODULE, ClassRef, FuncRef, Interner, Value
+from smp.indexing.linking.modules import Modules
+from smp.indexing.linking.units import Unit
+from smp.indexing.linking.values import CLASS, EXT, MODULE, ClassRef, FuncRef, Value
 from smp.languages.base import Module, Resolver, Tables
 
 MAX_CHAIN = 32
@@ -50,31 +52,36 @@ class Resolved(NamedTuple):
 _EMPTY = Resolved({})
 
 
-class Program:
+def merged(parts: Iterable[Resolved]) -> Resolved:
+    """What any of several answers says."""
+    labels: dict[Value, Resolution] = {}
+    leaves: list[tuple[int, int]] = []
+    missing = unknown = False
+    for part in parts:
+        for value, label in part.labels.items():
+            labels[value] = stronger(labels.get(value, label), label)
+        leaves += part.leaves
+        missing = missing or part.missing
+        unknown = unknown or part.unknown
+    return Resolved(labels, tuple(dict.fromkeys(leaves)), missing, unknown)
+
+
+class Program(Modules):
     """All files of one family."""
 
     def __init__(self, files: Mapping[FilePath, FileSummary], resolver: Resolver, tables: Tables) -> None:
-        self.resolver = resolver
-        self.tables = tables
-        self.values = Interner()
-        self.units: list[Unit] = []
-        self.by_path: dict[str, Unit] = {}
+        super().__init__(resolver, tables)
         for path in sorted(files):
             self.add(path, files[path])
         self.memo: dict[tuple[int, int], Resolved] = {}
         self.cyclic: dict[tuple[object, object], Resolved] = {}
         """Answers found in a cycle: for questions that begin here only, or they would depend on who asked before."""
         self.export_memo: dict[tuple[str, str], Resolved] = {}
-        self.module_memo: dict[tuple[int, int], Module] = {}
-        self.asker = NOTHING
-        self.reads: set[object] | None = None
-        """Gathers what the present asker reads of other files: their numbers, and tokens (`smp.indexing.linking.revision`)."""
-        self.basis: dict[object, frozenset[object]] = {}
-        self.submodules: dict[tuple[str, str, str], Module | None] = {}
-        self.roots: dict[tuple[int, int], Module] = {}
-        self.fixture_lists: dict[str, tuple[FilePath, ...]] = {}
         self._active: set[object] = set()
         self._cut = False
+        self.extends = False
+        """Whether any file gives something to a class outside its body."""
+        build_extensions(self)
         self.build_hierarchy()
         self.declared: dict[FuncRef, FuncRef] = {}
         """Functions of files whose types are declared in another file → their declarations."""
@@ -103,112 +110,6 @@ class Program:
             for real, other in zip(*pairs, strict=False):
                 if isinstance(real, FuncRef) and isinstance(other, FuncRef):
                     self.declared[real] = other
-
-    def add(self, path: FilePath, summary: FileSummary) -> Unit:
-        """A further file."""
-        unit = Unit(len(self.units), path, summary)
-        self.units.append(unit)
-        self.values.sites.append(unit.sites)
-        self.by_path[path] = unit
-        make_refs(unit)
-        return unit
-
-    def ordered(self) -> list[Unit]:
-        """The files, by path."""
-        return [self.by_path[path] for path in sorted(self.by_path)]
-
-    # Reads -----------------------------------------------------------------------------------------------------------
-
-    def begin(self, asker: int = NOTHING) -> tuple[set[object] | None, int]:
-        """An answer is being worked out, of a file's own op or of none: what it reads is gathered apart."""
-        outer = self.reads, self.asker
-        self.reads, self.asker = set(), asker
-        return outer
-
-    def ask_for(self, unit: int, reads: set[object]) -> None:
-        """From now on a file asks."""
-        self.reads, self.asker = reads, unit
-
-    def end(self, key: object, outer: tuple[set[object] | None, int], own: int = NOTHING, at: int = NOTHING) -> None:
-        """What the answer read belongs to it, and to whoever asked. own, at: the op that the answer is of."""
-        gathered = self.reads or set()
-        if gathered:
-            before = self.basis.get(key)  # of an answer in a cycle, which is worked out more than once
-            self.basis[key] = frozenset(gathered) if before is None else before | gathered
-        self.reads, self.asker = outer
-        if self.reads is not None:
-            self.reads |= gathered
-            if own != NOTHING and own != self.asker:
-                self.reads.add((own, at))
-
-    def read_op(self, unit: int, at: int) -> None:
-        """The asker reads an op by itself."""
-        if self.reads is not None and self.asker != unit:
-            self.reads.add((unit, at))
-
-    def note(self, key: object) -> None:
-        """A known answer is given again: who asked has read what it rests on."""
-        if self.reads is not None:
-            basis = self.basis.get(key)
-            if basis is not None:
-                self.reads |= basis
-
-    def read(self, token: object) -> None:
-        """The asker reads something by itself."""
-        if self.reads is not None:
-            self.reads.add(token)
-
-    def mro(self, ref: ClassRef) -> tuple[ClassRef | str, ...]:
-        """The resolution order of a class."""
-        if self.reads is not None:
-            self.reads.add(ref)
-        return ref.mro
-
-    # Modules ---------------------------------------------------------------------------------------------------------
-
-    def import_module(self, unit: Unit, index: int) -> Module:
-        """The module that an import names (not the name taken from it)."""
-        key = (unit.index, index)
-        known = self.module_memo.get(key)
-        if known is None:
-            known = self.module_memo[key] = self.resolver.module(unit.path, unit.summary.imports[index])
-        return known
-
-    def _root(self, unit: Unit, index: int) -> Module:
-        key = (unit.index, index)
-        known = self.roots.get(key)
-        if known is None:
-            known = self.roots[key] = self.resolver.root(unit.path, unit.summary.imports[index])
-        return known
-
-    def submodule(self, parent: Module, name: str) -> Module | None:
-        """The module of a name inside another."""
-        key = (parent.kind, parent.path, name)
-        if self.reads is not None:
-            self.reads.add(key)
-        if key not in self.submodules:
-            bare = Module(kind=parent.kind, path=parent.path)
-            self.submodules[key] = self.resolver.submodule(bare, name)
-        return self.submodules[key]
-
-    def fixture_files(self, path: FilePath) -> tuple[FilePath, ...]:
-        """Files whose fixtures the tests of a file may ask for."""
-        if self.reads is not None:
-            self.reads.add(("fixtures", path))
-        known = self.fixture_lists.get(path)
-        if known is None:
-            known = self.fixture_lists[path] = self.resolver.fixture_files(path)
-        return known
-
-    def module_value(self, module: Module) -> Value | None:
-        """The value that a module is; None for a missing one."""
-        if module.kind == "file":
-            return self.values.module(module.path)
-        if module.kind == "namespace":
-            return self.values.module(module.path, namespace=True)
-        if module.kind == "external":
-            return self.values.ext(module.dotted)
-        return None
 
     # Names -----------------------------------------------------------------------------------------------------------
 
@@ -277,17 +178,7 @@ class Program:
         return Resolved({}, ((unit.index, at),))
 
     def _union(self, unit: Unit, ops: tuple[int, ...] | list[int]) -> Resolved:
-        labels: dict[Value, Resolution] = {}
-        leaves: list[tuple[int, int]] = []
-        missing = unknown = False
-        for at in ops:
-            part = self.resolve(unit, at)
-            for value, label in part.labels.items():
-                labels[value] = stronger(labels.get(value, label), label)
-            leaves += part.leaves
-            missing = missing or part.missing
-            unknown = unknown or part.unknown
-        return Resolved(labels, tuple(dict.fromkeys(leaves)), missing, unknown)
+        return merged(self.resolve(unit, at) for at in ops)
 
     def _attribute(self, unit: Unit, at: int, op: tuple[int, ...]) -> Resolved:
         base = self.resolve(unit, op[1])
@@ -323,12 +214,16 @@ class Program:
         return Resolved(labels, tuple(dict.fromkeys(leaves)), missing, unknown)
 
     def module_attribute(self, module: Value, name: str) -> Resolved:
-        """A name read from a module: what it exports, else a submodule."""
-        if not module.below:
+        """A name read from a module: what it exports, else a submodule; of a package what any of its files does."""
+        if module.files:
+            parts = [self.export(path, name) for path in self.offering(module, name)]
+            if parts:
+                return merged(parts)
+        elif not module.below:
             found = self.export(module.name, name)
             if found.labels or found.leaves or found.unknown:
                 return found
-        kind = "namespace" if module.below else "file"
+        kind = "namespace" if module.below else "package" if module.files else "file"
         inner = self.submodule(Module(kind=kind, path=FilePath(module.name)), name)
         value = self.module_value(inner) if inner is not None else None
         return Resolved({value: Resolution.IMPORT}) if value is not None else Resolved({}, missing=True)
@@ -337,7 +232,7 @@ class Program:
         """What an import binds."""
         declaration = unit.summary.imports[index]
         if declaration.binds_root:
-            value = self.module_value(self._root(unit, index))
+            value = self.module_value(self.root(unit, index))
             return Resolved({value: Resolution.IMPORT}) if value is not None else Resolved({}, missing=True)
         module = self.import_module(unit, index)
         value = self.module_value(module)
@@ -396,6 +291,10 @@ class Program:
         """A name that comes in by `import *`; the last statement that brings it wins."""
         for index in reversed(unit.summary.exports.stars):
             module = self.import_module(unit, index)
+            if module.kind == "package":
+                found = self._from_package(module, name)
+                if found is not None:
+                    return found
             if module.kind != "file":
                 continue
             source = self.by_path.get(module.path)
@@ -420,7 +319,29 @@ class Program:
                     return found
         return _EMPTY
 
+    def _from_package(self, module: Module, name: str, label: Resolution = Resolution.IMPORT) -> Resolved | None:
+        """A name that the files of a package offer; None if none does."""
+        value = self.module_value(module)
+        found = self.module_attribute(value, name) if value is not None else _EMPTY
+        if not (found.labels or found.leaves or found.unknown):
+            return None
+        labels = {v: known if known is Resolution.DECORATED else label for v, known in found.labels.items()}
+        return found._replace(labels=labels)
+
+    def _in_scope(self, unit: Unit, name: str) -> Resolved | None:
+        """A name of what lies around the file: its own package, what it includes."""
+        for module in self.scope(unit.path):
+            if module.kind != "external":
+                label = Resolution.LEXICAL if module.kind == "package" else Resolution.IMPORT
+                found = self._from_package(module, name, label)
+                if found is not None:
+                    return found
+        return None
+
     def _unbound(self, unit: Unit, name: str) -> Resolved:
+        around = self._in_scope(unit, name)
+        if around is not None:
+            return around
         if unit.summary.exports.stars:
             found = self._starred(unit, name, passed_on=False)
             if found.labels or found.leaves:
@@ -439,14 +360,19 @@ class Program:
         """The file through which the name at the root of an expression came in."""
         ops = unit.summary.ops
         seen: set[int] = set()
+        name = ""
         while at != NOTHING and at not in seen:
             seen.add(at)
             op = ops[at]
             if op[0] == Op.IMPORT:
                 module = self.import_module(unit, op[1])
+                if module.kind == "package":
+                    value = self.module_value(module)
+                    offering = self.offering(value, unit.summary.imports[op[1]].name or name) if value else ()
+                    return offering[0] if len(offering) == 1 else None
                 return module.path if module.kind == "file" else None
             if op[0] == Op.ATTR:
-                at = op[1]
+                at, name = op[1], unit.summary.names[op[2]]
             elif op[0] == Op.VAR:
                 stores = unit.stores.get(op[1], [])
                 if len(stores) != 1:
@@ -487,6 +413,7 @@ class Program:
         """Interfaces of the project that a class itself declares to implement."""
         unit = self.units[ref.unit]
         values = [base for at in ref.decl.implements for base in self.base_values(unit, at)]
+        values += [base for base in promised(self, ref) if base not in values]
         return [base for base in values if isinstance(base, ClassRef) and base is not ref]
 
     def _bases(self, unit: Unit, ref: ClassRef) -> list[ClassRef | str]:
@@ -495,7 +422,9 @@ class Program:
             for base in self.base_values(unit, at):
                 if base not in found and base is not ref:
                     found.append(base)
-        return found
+        # Interfaces whose bodies are known come first: what is found in one does not hide behind what is outside.
+        further = [base for base in promised(self, ref) if base not in found and base is not ref and base]
+        return found + sorted(further, key=lambda base: isinstance(base, str))
 
     def base_values(self, unit: Unit, at: int) -> list[ClassRef | str]:
         """Classes that a base expression may be; an external one as its dotted name, an unknown one as an empty text."""

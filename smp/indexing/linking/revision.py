@@ -5,7 +5,8 @@ What a file read of others by their text is kept as tokens:
 - a number: what of the file of that number is read as a whole; `(n, at)`: an op of it; `("export", path, name)`;
 - a `FuncRef`: its signature; `("class", ref)`: the body of a class; `("site", n)`: displays and calls in a file's bodies;
 - a `ClassRef`: its resolution order, and the bodies of the classes in it; `("below", ref, name)`: overrides of a name below it;
-- `(kind, path, name)`, `("fixtures", path)`: answers of the resolver; `("content", n, op)`: what an op holds in the end;
+- `(kind, path, name)`, `("fixtures", path)`, `("scope", path)`: answers of the resolver; `("package", path, name)`: the files
+  of a package that offer a name; `("content", n, op)`: what an op holds in the end;
 - `("calls", source)`: the calls of a definition, for tests.
 
 A file is solved again if it has changed, if one of its tokens has, if a name that it uses is stored, patched, made a
@@ -22,6 +23,7 @@ from smp.domain.source import NOTHING, FileSummary
 from smp.indexing.linking.attribute_names import Contribution, contribution
 from smp.indexing.linking.candidates import Candidates
 from smp.indexing.linking.emission import Emission
+from smp.indexing.linking.extensions import Extended, build_extensions, changed_extensions, extended
 from smp.indexing.linking.flow import UnitState
 from smp.indexing.linking.lookup import Lookup
 from smp.indexing.linking.program import Program
@@ -92,8 +94,10 @@ class Revision:
             TooWide: Everything must be linked anew; this object is of no further use.
         """
         program, flow = self._program, self._flow
+        program.offers.clear()
         if program.declared:
             raise TooWide
+        before = extended(program)
         altered, relined = self._differences(summaries)
         gone = [unit for path, unit in program.by_path.items() if path not in summaries]
         added = [path for path in summaries if path not in program.by_path]
@@ -102,18 +106,21 @@ class Revision:
         for unit in gone:
             names |= self._remove(unit, tokens)
         classes = bool(gone or added)
+        kinds = any(unit.summary.module_kind != summaries[unit.path].module_kind for unit in altered)
         for unit in altered:
             size = len(unit.summary.ops)
             classes = self._replace(unit, summaries[unit.path], tokens) or classes
-            if gone or added or configs != self._configs or unit.summary.module_kind:
+            if gone or added or kinds or configs != self._configs:
                 # What its imports lead to may change as well, and there is no answer of before to compare with.
                 tokens |= {unit.index, *((unit.index, at) for at in range(max(size, len(unit.summary.ops))))}
         for unit in relined:
             unit.read(summaries[unit.path])
             make_refs(unit)
         new = [program.add(path, summaries[path]) for path in sorted(added)]
-        self._resolve_anew(summaries, configs, tokens, files=bool(gone or added), bodies=bool(altered))
+        self._resolve_anew(summaries, configs, tokens, files=bool(gone or added or kinds))
         self._forget(tokens)
+        moved = self._extend(before, tokens)
+        classes = classes or bool(moved)
         # Bases are read from names of any file: only where no token can be one of those is the hierarchy what it was.
         if classes or any(_is_static(token) for token in tokens):
             tokens |= self._hierarchy(tokens)
@@ -132,7 +139,21 @@ class Revision:
         if test_files != self._tests.test_files:
             self._tests.test_files = test_files
             tokens |= {("calls", source) for source in self._calls}
-        return self._finish(tokens, [unit.index for unit in relined], {unit.index for unit in gone})
+        extra = {unit.index for unit in relined}
+        # The line of a promise stands on an edge of the class.
+        extra |= {
+            ref.unit for unit in program.ordered() for ref in unit.classes for u, _, _ in ref.promises if u in extra
+        }
+        return self._finish(tokens, extra, {unit.index for unit in gone})
+
+    def _extend(self, before: Extended, tokens: set[object]) -> set[object]:
+        """Finds extensions anew; adds, and gives, the tokens of what they say otherwise than before."""
+        build_extensions(self._program)
+        moved = changed_extensions(before, extended(self._program))
+        if moved:
+            tokens |= moved
+            self._forget(moved)
+        return moved
 
     def _differences(self, summaries: Mapping[FilePath, FileSummary]) -> tuple[list[Unit], list[Unit]]:
         altered: list[Unit] = []
@@ -174,6 +195,7 @@ class Revision:
         for name in before.exports.keys() | after.exports.keys():
             if before.exports.get(name) != after.exports.get(name):
                 tokens.add(("export", unit.path, name))
+                tokens |= {("package", package, name) for package in self._program.packages_of.get(unit.path, ())}
         now = after.local | after.functions
         tokens |= {known[key] for key, shown in (before.local | before.functions).items() if now.get(key) != shown}
         tokens |= {("class", known[key]) for key, shown in before.classes.items() if after.classes.get(key) != shown}
@@ -214,11 +236,9 @@ class Revision:
         tokens: set[object],
         *,
         files: bool,
-        bodies: bool,
     ) -> None:
         """Asks the resolver again where it may answer otherwise: questions that found nothing, too."""
-        kinds = bodies and any(summary.module_kind for summary in summaries.values())
-        if not files and not kinds and configs == self._configs:
+        if not files and configs == self._configs:
             return
         program = self._program
         self._configs = dict(configs)
@@ -232,6 +252,10 @@ class Revision:
         for key in [key for key in program.submodules if not _same_submodule(program, key)]:
             del program.submodules[key]
             tokens.add(key)
+        for path in [FilePath(p) for p in program.scopes]:
+            if resolver.scope(path) != program.scopes[path]:
+                del program.scopes[path]
+                tokens.add(("scope", path))
         for path in [FilePath(p) for p in program.fixture_lists]:
             if resolver.fixture_files(path) != program.fixture_lists[path]:
                 del program.fixture_lists[path]

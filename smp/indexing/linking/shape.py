@@ -104,6 +104,7 @@ def _without_lines(summary: FileSummary) -> FileSummary:
         sites=tuple(replace(site, line=0) for site in summary.sites),
         imports=tuple(replace(declaration, line=0) for declaration in summary.imports),
         classes=tuple(replace(cls, base_lines=tuple(0 for _ in cls.base_lines)) for cls in summary.classes),
+        extensions=tuple(replace(one, lines=tuple(0 for _ in one.lines)) for one in summary.extensions),
     )
 
 
@@ -130,6 +131,9 @@ class _Reader:
             self._waiting += [*cls.bases, *cls.implements, cls.metaclass]
             self._waiting += [at for _, at in (*cls.members, *cls.static_members, *cls.annotations)]
             classes[ref.key] = replace(cls, definition=0, owner=min(cls.owner, 1), base_lines=())
+        for extension in summary.extensions:
+            self._waiting += [extension.cls, *extension.implements]
+            self._waiting += [at for _, at in (*extension.members, *extension.static_members)]
         fixtures = [(name, self.unit.functions[index]) for name, index in summary.own_fixtures]
         for _, function in fixtures:
             self._function(function)
@@ -197,12 +201,13 @@ class _Reader:
             self._waiting += [decl.annotation, decl.predicate]
             self.functions[ref.key] = (
                 ref.node_id,
-                ref.cls.key if ref.cls is not None else "",
+                # Which class an extension is of is compared by itself.
+                ref.cls.key if ref.cls is not None and decl.extension == NOTHING else "",
                 ref.symbolic,
                 bool(ref.rest),
                 bool(decl.yields),
                 tuple((ref.index, position) in self.unit.params for position in range(len(decl.params))),
-                replace(decl, definition=0, owner=min(decl.owner, 1), cls=0, returns=(), yields=()),
+                replace(decl, definition=0, owner=min(decl.owner, 1), cls=0, extension=0, returns=(), yields=()),
             )
         return ref.key
 

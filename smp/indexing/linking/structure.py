@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from smp.domain.graph import Edge, EdgeKind
 from smp.domain.ids import FilePath, NodeId
-from smp.domain.source import ImportDecl
+from smp.domain.source import ImportDecl, Op
 from smp.indexing.linking.program import Program
 from smp.indexing.linking.rules import Rules
 from smp.indexing.linking.units import Unit
@@ -17,9 +17,9 @@ def import_edges(program: Program, unit: Unit) -> list[Edge]:
     """IMPORTS: to the file of the module that a statement names; to the submodule where the name is one."""
     gathered: dict[str, list[ImportDecl]] = {}
     for index, declaration in enumerate(unit.summary.imports):
-        path = imported_file(program, unit, index)
-        if path is not None and path != unit.path:
-            gathered.setdefault(path, []).append(declaration)
+        for path in imported_files(program, unit, index):
+            if path != unit.path:
+                gathered.setdefault(path, []).append(declaration)
     source = NodeId(unit.summary.definitions[0])
     edges = []
     for path, declarations in gathered.items():
@@ -38,6 +38,25 @@ def import_edges(program: Program, unit: Unit) -> list[Edge]:
             )
         )
     return edges
+
+
+def imported_files(program: Program, unit: Unit, index: int) -> tuple[str, ...]:
+    """The file that an import statement names; of a package the files whose names are used, or all if none is."""
+    module = program.import_module(unit, index)
+    value = program.module_value(module) if module.kind == "package" else None
+    if value is None:
+        path = imported_file(program, unit, index)
+        return (path,) if path is not None else ()
+    summary = unit.summary
+    name = summary.imports[index].name
+    if name == "*":
+        used = [op[1] for op in summary.ops if op[0] == Op.UNBOUND]
+    else:
+        held = {at for at, op in enumerate(summary.ops) if op[0] == Op.IMPORT and op[1] == index}
+        used = [op[2] for op in summary.ops if op[0] == Op.ATTR and op[1] in held]
+    names = [name] if name and name != "*" else [summary.names[at] for at in dict.fromkeys(used)]
+    found = sorted({path for each in names for path in program.offering(value, each)})
+    return tuple(found) or module.files
 
 
 def imported_file(program: Program, unit: Unit, index: int) -> str | None:
@@ -78,10 +97,33 @@ def hierarchy_edges(program: Program, unit: Unit) -> list[Edge]:
                 implements = declared or (base.node_id.startswith("interface:") and not own_interface)
                 kind = EdgeKind.IMPLEMENTS if implements else EdgeKind.INHERITS
                 lines.setdefault((kind, ref.node_id, base.node_id), set()).add(line)
-    return [
+    edges = [
         Edge(kind=kind, source=NodeId(source), target=NodeId(target), line=min(found), lines=tuple(sorted(found)))
         for (kind, source, target), found in lines.items()
     ]
+    return edges + _promise_edges(program, unit, frozenset(lines))
+
+
+def _promise_edges(program: Program, unit: Unit, known: frozenset[tuple[EdgeKind, str, str]]) -> list[Edge]:
+    """IMPLEMENTS by code outside the class; the line is that code's, whose file is named where it is another."""
+    made: dict[tuple[str, str], Edge] = {}
+    for ref in unit.classes:
+        for index, at, line in ref.promises:
+            source = program.units[index]
+            for base in program.base_values(source, at):
+                if not isinstance(base, ClassRef) or base is ref or not base.node_id or not ref.node_id:
+                    continue
+                key = (ref.node_id, base.node_id)
+                if key not in made and (EdgeKind.IMPLEMENTS, *key) not in known:
+                    made[key] = Edge(
+                        kind=EdgeKind.IMPLEMENTS,
+                        source=NodeId(ref.node_id),
+                        target=NodeId(base.node_id),
+                        line=line,
+                        lines=(line,),
+                        import_source=source.path if source is not unit else None,
+                    )
+    return list(made.values())
 
 
 class TestEdges:

@@ -6,6 +6,7 @@ in which values were met, or their addresses, must never show.
 
 from __future__ import annotations
 
+from smp.domain.ids import FilePath
 from smp.domain.source import Class, Function
 
 FUNC, CLASS, INST, BOUND, MODULE, EXT, XINST, XBOUND, CONT, PARTIAL, GEN, SUPER, UNKNOWN = range(13)
@@ -38,9 +39,14 @@ class FuncRef:
 
 
 class ClassRef:
-    """A class of the program. mro: itself first; an external base is its dotted name, an unknown one an empty text."""
+    """A class of the program. mro: itself first; an external base is its dotted name, an unknown one an empty text.
 
-    __slots__ = ("bases", "below", "decl", "index", "key", "members", "mro", "node_id", "unit")
+    Attributes:
+        extended: Name → (unit, op) of members that stand outside its body.
+        promises: (unit, type op, line) of interfaces that an extension says it implements.
+    """
+
+    __slots__ = ("bases", "below", "decl", "extended", "index", "key", "members", "mro", "node_id", "promises", "unit")
 
     def __init__(self, unit: int, index: int, decl: Class, key: str, node_id: str) -> None:
         self.unit = unit
@@ -52,6 +58,8 @@ class ClassRef:
         self.mro: tuple[ClassRef | str, ...] = (self,)
         self.below: list[ClassRef] = []
         self.members: dict[str, tuple[int, ...]] = {}
+        self.extended: dict[str, tuple[tuple[int, int], ...]] = {}
+        self.promises: tuple[tuple[int, int, int], ...] = ()
 
 
 class Value:
@@ -62,9 +70,10 @@ class Value:
         below: The class or any below it (declared, `self`), not exactly it.
         weak: Assumed from a test only; counts where nothing better is known.
         args: Type arguments, each the instances it stands for.
+        files: The files of a module that is a package.
     """
 
-    __slots__ = ("args", "below", "key", "kind", "name", "recv", "ref", "site", "weak")
+    __slots__ = ("args", "below", "files", "key", "kind", "name", "recv", "ref", "site", "weak")
 
     def __init__(
         self,
@@ -78,6 +87,7 @@ class Value:
         weak: bool = False,
         args: tuple[tuple[Value, ...], ...] = (),
         site: tuple[int, int] = (-1, -1),
+        files: tuple[FilePath, ...] = (),
     ) -> None:
         self.kind = kind
         self.key = key
@@ -88,6 +98,7 @@ class Value:
         self.weak = weak
         self.args = args
         self.site = site
+        self.files = files
 
     def __repr__(self) -> str:
         return f"<{self.key}>"
@@ -142,6 +153,13 @@ class Interner:
         if known is None:
             key = ("n:" if namespace else "m:") + path
             known = self._table[(MODULE, path, namespace)] = Value(MODULE, key, name=path, below=namespace)
+        return known
+
+    def package(self, path: str, files: tuple[FilePath, ...]) -> Value:
+        """Several files that offer their names as one; of other files it is another value."""
+        known = self._table.get((MODULE, path, files))
+        if known is None:
+            known = self._table[(MODULE, path, files)] = Value(MODULE, "q:" + path, name=path, files=files)
         return known
 
     def ext(self, dotted: str) -> Value:
