@@ -52,6 +52,7 @@ class MemoryGraph(GraphStore):
     _edges: dict[Owner, dict[EdgeKey, Edge]]
     _observed: dict[EdgeKey, Edge]
     _scores: dict[NodeId, Scores]
+    _bodies: dict[NodeId, str]
 
     def apply(self, delta: GraphDelta) -> DeltaCounts:
         before = {node_id: node for node_id, (_, node) in self._nodes.items()}
@@ -63,6 +64,7 @@ class MemoryGraph(GraphStore):
             if part.nodes is not None:
                 self._drop_owner(part.owner)
                 self._nodes.update((node.id, (part.owner, node)) for node in part.nodes)
+                self._bodies.update((node.id, part.bodies.get(node.id, "")) for node in part.nodes)
             static = [edge for edge in part.edges if edge.kind is not EdgeKind.CALLS_RUNTIME]
             self._edges[part.owner] = {edge_order(edge): edge for edge in static}
         for edges in (*self._edges.values(), self._observed):
@@ -196,6 +198,7 @@ class MemoryStore(MemoryGraph, MetadataStore, IndexCache, TelemetryStore):
         self._hashes: dict[FilePath, ContentHash] = {}
         self._blobs: dict[str, dict[str, bytes]] = {}
         self._changes: dict[tuple[str, str, str], NodeChange] = {}
+        self._bodies: dict[NodeId, str] = {}
         self._depth = 0
 
     def transaction(self) -> _Transaction:
@@ -215,10 +218,10 @@ class MemoryStore(MemoryGraph, MetadataStore, IndexCache, TelemetryStore):
         self._enrichments.update(enrichments)
 
     def search(self, query: TextQuery) -> TextAnswer:
-        wanted = list(dict.fromkeys(split_words(query.text)))
+        texts = {node.id: self._texts(node, query.fields) for node in self.scan(Scope())}
+        wanted = _telling(list(dict.fromkeys(split_words(query.text))), texts, query.common_share)
         if not wanted:
             return TextAnswer(matches=(), total=0)
-        texts = {node.id: self._texts(node, query.fields) for node in self.scan(Scope())}
         found: list[TextMatch] = []
         for node in self.scan(query.scope, query.node_types):
             enrichment = self._enrichments.get(node.id, Enrichment())
@@ -231,10 +234,15 @@ class MemoryStore(MemoryGraph, MetadataStore, IndexCache, TelemetryStore):
             ):
                 continue
             matched = tuple(sorted(name for name, field in texts[node.id].items() if set(hits) & set(field)))
-            score = _bm25(hits, words, texts)
+            weighted = {
+                word: sum(query.weights.get(name, 1.0) * field.count(word) for name, field in texts[node.id].items())
+                for word in hits
+            }
+            score = _bm25(weighted, sum(words.values()), texts)
             found.append(TextMatch(node=node, enrichment=enrichment, bm25=score, matched_on=matched))
         found.sort(key=lambda match: (-match.bm25, match.node.id))
-        return TextAnswer(matches=tuple(found[: query.limit]), total=len(found))
+        best = tuple(found[: query.limit])
+        return TextAnswer(matches=best, total=len(found) if query.counted else len(best))
 
     def _texts(self, node: Node, fields: tuple[str, ...]) -> dict[str, list[str]]:
         added = self._enrichments.get(node.id, Enrichment())
@@ -242,7 +250,11 @@ class MemoryStore(MemoryGraph, MetadataStore, IndexCache, TelemetryStore):
             "docstring": node.metadata.docstring or "",
             "description": added.description or "",
             "tags": " ".join(added.tags),
-            "code": f"{node.qualname} {node.signature or ''} {node.file or ''}",
+            "name": node.name if node.file is None or node.qualname == node.file else node.qualname,
+            "path": node.file or "",
+            "signature": node.signature or "",
+            "comments": " ".join(comment.text for comment in node.metadata.comments),
+            "body": self._bodies.get(node.id, ""),
         }
         return {field: split_words(text) for field, text in texts.items() if field in fields}
 
@@ -304,16 +316,21 @@ class _Transaction:
             vars(self._store).update(self._before)
 
 
-def _bm25(hits: list[str], words: Counter[str], texts: dict[NodeId, dict[str, list[str]]]) -> float:
+def _telling(words: list[str], texts: dict[NodeId, dict[str, list[str]]], common_share: float) -> list[str]:
+    holding = {word: sum(any(word in field for field in one.values()) for one in texts.values()) for word in words}
+    rare = [word for word in words if 0 < holding[word] <= common_share * len(texts)]
+    return words if common_share >= 1 else rare or words
+
+
+def _bm25(hits: Mapping[str, float], length: int, texts: dict[NodeId, dict[str, list[str]]]) -> float:
     """Okapi BM25 (k1 = 1.2, b = 0.75) with FTS5's floor under the inverse document frequency."""
     documents = [[word for field in fields.values() for word in field] for fields in texts.values()]
     average = sum(map(len, documents)) / len(documents)
-    length = sum(words.values())
     score = 0.0
-    for word in hits:
+    for word, weight in hits.items():
         holding = sum(word in document for document in documents)
         rarity = max(math.log((len(documents) - holding + 0.5) / (holding + 0.5)), 1e-6)
-        score += rarity * words[word] * 2.2 / (words[word] + 1.2 * (0.25 + 0.75 * length / average))
+        score += rarity * weight * 2.2 / (weight + 1.2 * (0.25 + 0.75 * length / average))
     return score
 
 

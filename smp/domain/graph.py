@@ -182,11 +182,13 @@ class GraphPart(Struct, frozen=True, kw_only=True):
     Attributes:
         nodes: None leaves the owner's nodes as they are and replaces its edges only (a relink).
         edges: Outgoing edges of the owner's nodes, sorted.
+        bodies: Words inside the nodes' code, for full text alone; not part of a node, and read back by nobody.
     """
 
     owner: Owner
     nodes: tuple[Node, ...] | None
     edges: tuple[Edge, ...]
+    bodies: dict[NodeId, str] = {}
 
 
 class GraphDelta(Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from enum import IntEnum, IntFlag
 from msgspec import Struct
 
 from smp.domain.graph import Edge, Node
-from smp.domain.ids import FilePath
+from smp.domain.ids import FilePath, NodeId
 
 NOTHING = -1
 """Operand: no value, or one that can hold nothing a call could reach."""
@@ -357,6 +357,7 @@ class FileAnalysis(Struct, frozen=True, kw_only=True):
         nodes: The File (or Config) node first, then every definition in source order.
         edges: Structural edges inside the file (DEFINES), sorted.
         summary: None for files that are not linked.
+        bodies: Words of the definitions' bodies for full text, by node; on the way into the store only, never kept.
     """
 
     path: FilePath
@@ -365,3 +366,4 @@ class FileAnalysis(Struct, frozen=True, kw_only=True):
     edges: tuple[Edge, ...] = ()
     summary: FileSummary | None = None
     damage: tuple[Damage, ...] = ()
+    bodies: dict[NodeId, str] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from smp.domain.ids import FilePath
 from smp.domain.source import ANALYSIS_FORMAT, Damage, FileAnalysis, FileSummary
+from smp.indexing.bodies import with_bodies
 from smp.languages.nodes import config_node, file_node, is_config
 from smp.languages.registry import language_of, languages
 
@@ -23,7 +24,7 @@ def analyse(path: FilePath, content: bytes) -> FileAnalysis:
     """
     language = language_of(path)
     if language is not None:
-        return language.analyse(path, content)
+        return with_bodies(language.analyse(path, content), content)
     node = config_node(path, content) if is_config(path) else file_node(path, content, language=None)
     return FileAnalysis(path=path, language=None, nodes=(node,))
 

@@ -20,12 +20,14 @@ from smp.domain.ids import CommitSha, ContentHash, FilePath, NodeId
 from smp.domain.metadata import Enrichment
 from smp.domain.places import edge_order, in_scope
 from smp.domain.source import FileAnalysis
+from smp.indexing.bodies import with_bodies
 from smp.indexing.records import LINK_DIGEST, IndexRecord, load_analyses, load_link_state, load_record
 from smp.indexing.staging import Memory, Staged, parse_errors, structure_of
 from smp.indexing.workers import Analysed
 from smp.ports.graph_store import GraphStore
 from smp.ports.index_cache import IndexCache
 from smp.ports.metadata_store import MetadataStore
+from smp.ports.source_tree import SourceFile
 
 COMMUNITY_EDGES = frozenset({EdgeKind.MEMBER_OF, EdgeKind.BRIDGES, EdgeKind.CHILD_OF})
 """Computed over the whole graph and recomputed after every change: never taken along."""
@@ -130,29 +132,42 @@ def is_whole(capture: Capture, files: Mapping[FilePath, ContentHash]) -> bool:
     return capture.scope.kind == "full" and capture.files == files and bool(capture.link_state)
 
 
-def known_analyses(
-    capture: Capture, wanted: Iterable[FilePath], files: Mapping[FilePath, ContentHash]
-) -> dict[FilePath, Analysed]:
-    """The capture's analyses of those files whose content is the one it was made from."""
-    equal = {path for path in wanted if capture.files.get(path) == files[path]}
-    return {one.path: Analysed(files[one.path], one) for one in capture.analyses if one.path in equal}
+def known_analyses(capture: Capture, files: Iterable[SourceFile]) -> dict[FilePath, Analysed]:
+    """The capture's analyses of those of these files whose content is the one it was made from.
+
+    Args:
+        files: As they lie here: a capture has no text to take the words of bodies from.
+    """
+    by_path = {one.path: one for one in capture.analyses}
+    return {
+        file.path: Analysed(file.hash, with_bodies(by_path[file.path], file.content))
+        for file in files
+        if capture.files.get(file.path) == file.hash
+    }
 
 
 def stage_whole(
-    capture: Capture, memory: Memory, configs: Mapping[FilePath, bytes], gone: Iterable[FilePath]
+    capture: Capture,
+    memory: Memory,
+    configs: Mapping[FilePath, bytes],
+    gone: Iterable[FilePath],
+    *,
+    analysed: Mapping[FilePath, Analysed],
 ) -> Staged:
     """A capture of exactly the wanted tree as a change of what is stored; nothing is linked.
 
     Args:
         memory: Of the graph before.
+        analysed: The capture's analyses, with the words of their bodies.
         configs: Content of those files that `keeps_content` names.
         gone: Files that are stored and no longer wanted.
     """
-    analysed = {one.path: Analysed(capture.files[one.path], one) for one in capture.analyses}
     after = Memory(
         generation=memory.generation,
         files=dict(sorted(capture.files.items())),
-        analyses={path: msgspec.structs.replace(one.analysis, nodes=()) for path, one in sorted(analysed.items())},
+        analyses={
+            path: msgspec.structs.replace(one.analysis, nodes=(), bodies={}) for path, one in sorted(analysed.items())
+        },
         configs=dict(sorted(configs.items())),
         digests=dict(capture.digests),
         state=capture.link_state,
@@ -164,14 +179,19 @@ def stage_whole(
             leaving[home[edge.source]].append(edge)
     parts = [structure_of(after)]
     parts += [
-        GraphPart(owner=Owner(path), nodes=one.analysis.nodes, edges=tuple(sorted(leaving[path], key=edge_order)))
+        GraphPart(
+            owner=Owner(path),
+            nodes=one.analysis.nodes,
+            edges=tuple(sorted(leaving[path], key=edge_order)),
+            bodies=one.analysis.bodies,
+        )
         for path, one in sorted(analysed.items())
     ]
     removed = tuple(sorted(gone))
     return Staged(
         delta=GraphDelta(parts=tuple(parts), removed=tuple(Owner(path) for path in removed)),
         memory=after,
-        analysed=analysed,
+        analysed=dict(analysed),
         removed=removed,
         relinked=(),
         digests=dict(capture.digests),

@@ -359,10 +359,13 @@ class Indexer:
                 with self._cache.transaction():
                     add_observations(given, self._graph, self._metadata)
             return DeltaCounts(), NodeChanges(), None
-        if given is not None and is_whole(given, target.files):
-            staged = stage_whole(given, self._remembered(record), self._kept(target.files, target), gone)
+        whole = given is not None and is_whole(given, target.files)
+        wanted = list(target.files) if whole else changed
+        known = known_analyses(given, self._contents(wanted, target)) if given else {}
+        if given is not None and whole and len(known) == len(wanted):
+            kept = self._kept(target.files, target)
+            staged = stage_whole(given, self._remembered(record), kept, gone, analysed=known)
         else:
-            known = known_analyses(given, changed, target.files) if given else {}
             unread = [path for path in changed if path not in known]
             analysed, configs = self._analyse_files(self._contents(unread, target), len(unread), progress)
             analysed, configs = known | analysed, self._kept(known, target) | configs

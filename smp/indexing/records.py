@@ -59,8 +59,8 @@ _decode_record = msgspec.msgpack.Decoder(IndexRecord).decode
 
 
 def encode_analysis(analysis: FileAnalysis) -> bytes:
-    """The blob of a file's analysis, without its nodes: those are in the graph."""
-    return _encode(msgspec.structs.replace(analysis, nodes=()))
+    """The blob of a file's analysis, without its nodes and their words: those are in the graph."""
+    return _encode(msgspec.structs.replace(analysis, nodes=(), bodies={}))
 
 
 def load_analyses(cache: IndexCache, paths: Iterable[FilePath]) -> dict[FilePath, FileAnalysis]:

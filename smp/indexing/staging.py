@@ -183,7 +183,7 @@ def _after(
     for path, one in analysed.items():
         files[path] = one.hash
         # Linking asks for the role of the file alone, which its first node says.
-        analyses[path] = msgspec.structs.replace(one.analysis, nodes=one.analysis.nodes[:1])
+        analyses[path] = msgspec.structs.replace(one.analysis, nodes=one.analysis.nodes[:1], bodies={})
     contents.update((path, body) for path, body in configs.items() if path in files)
     return msgspec.structs.replace(
         memory,
@@ -199,7 +199,7 @@ def _digest(edges: tuple[Edge, ...]) -> bytes:
 
 def _whole_part(one: Analysed, linked: tuple[Edge, ...]) -> GraphPart:
     edges = tuple(sorted((*one.analysis.edges, *linked), key=edge_order))
-    return GraphPart(owner=Owner(one.analysis.path), nodes=one.analysis.nodes, edges=edges)
+    return GraphPart(owner=Owner(one.analysis.path), nodes=one.analysis.nodes, edges=edges, bodies=one.analysis.bodies)
 
 
 def _edges_part(analysis: FileAnalysis, linked: tuple[Edge, ...]) -> GraphPart:

@@ -11,6 +11,10 @@ from smp.domain.graph import Node, NodeKind, Scope
 from smp.domain.ids import NodeId
 from smp.domain.metadata import Enrichment
 
+TEXT_FIELDS = ("name", "path", "signature", "docstring", "comments", "body", "description", "tags")
+"""What of a node is searched: qualified name (a file's: base name), file, signature, documentation, comments, the words
+inside its code, and what was annotated."""
+
 
 class TextQuery(Struct, frozen=True, kw_only=True):
     """A search.
@@ -18,7 +22,11 @@ class TextQuery(Struct, frozen=True, kw_only=True):
     Attributes:
         text: Words; `match` is `all` (every word) or `any`.
         tags: Nodes must carry every one of these.
-        fields: Which fields count: `docstring`, `description`, `tags`; `code` adds names and signatures (for locate).
+        fields: Which of `TEXT_FIELDS` count.
+        weights: Of fields; 1 where none is given. A word counts by the weight of the fields that it is in.
+        common_share: Words that more than this share of all nodes have are left out as long as a rarer one remains: what
+            they add to a score is little, and to the cost most.
+        counted: Whether `TextAnswer.total` is asked for; else it is the number of matches returned.
     """
 
     text: str
@@ -27,6 +35,9 @@ class TextQuery(Struct, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     scope: Scope = Scope()
     fields: tuple[str, ...] = ("docstring", "description", "tags")
+    weights: dict[str, float] = {}
+    common_share: float = 1.0
+    counted: bool = True
     limit: int = 10
 
 

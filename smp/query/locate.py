@@ -22,12 +22,12 @@ from smp.domain.queries import Located, RankedNode, RoutedCommunity, StructuralL
 from smp.indexing.embed import CENTROIDS, NODES, embedded_text, text_hash
 from smp.ports.embedder import Embedder
 from smp.ports.graph_store import GraphStore
-from smp.ports.metadata_store import MetadataStore, TextQuery
+from smp.ports.metadata_store import TEXT_FIELDS, MetadataStore, TextQuery
 from smp.ports.telemetry_store import TelemetryStore
 from smp.ports.vector_index import Vector, VectorIndex
 from smp.query.adjacency import nodes_by_id
 from smp.query.heat import heat_of
-from smp.query.ranking import Signals, best_first, composite, fuse
+from smp.query.ranking import COMMON_SHARE, TEXT_WEIGHTS, Signals, best_first, composite, fuse
 
 _REPETITION = re.compile(r"~\d+$")
 ROUTE_CONFIDENCE = 0.65
@@ -219,7 +219,10 @@ def _matching(stores: Stores, query: Query, members: frozenset[str] | None, *, l
             text=query.text,
             match="any",
             node_types=query.kinds,
-            fields=("code", "description", "docstring", "tags"),
+            fields=TEXT_FIELDS,
+            weights=TEXT_WEIGHTS,
+            common_share=COMMON_SHARE,
+            counted=False,
             limit=limit,
         )
     )

@@ -15,6 +15,11 @@ from smp.domain.ids import NodeId
 ALPHA, BETA, GAMMA = 0.50, 0.30, 0.20
 """Weights of vector similarity, rank and heat; they sum to 1."""
 
+TEXT_WEIGHTS = {"name": 4.0, "path": 1.5, "signature": 2.0, "docstring": 2.0, "comments": 1.0, "body": 1.0}
+"""Of the fields of full text (1 where none is given)."""
+COMMON_SHARE = 0.2
+"""Words that more nodes have are not asked for: little is learnt from them, at most of the cost."""
+
 RECIPROCAL_OFFSET = 60
 """Dampens the lead of first places; the value of the paper."""
 

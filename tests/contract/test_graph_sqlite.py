@@ -12,11 +12,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from smp.adapters.graph_sqlite import SqliteGraphStore
 from smp.domain.errors import Unavailable
 from smp.domain.graph import Scope
+from smp.domain.metadata import Enrichment
+from smp.ports.metadata_store import TextQuery
 from smp.settings import load_settings
 
 
@@ -164,3 +167,24 @@ def test_more_ids_than_one_statement_takes(open_store: Any, build: Any) -> None:
     store.apply(build.delta(build.part("a.py", nodes)))
     assert len(store.nodes(node.id for node in nodes)) == 40_000
     assert store.apply(build.delta(removed=("a.py",))).nodes_removed == 40_000
+
+
+def test_words_of_an_older_schema_are_filled_in_by_the_next_write_of_the_same_nodes(
+    open_store: Any, tmp_path: Path, build: Any
+) -> None:
+    node = build.function("pay.py", "pay")
+    part = msgspec.structs.replace(build.part("pay.py", [node]), bodies={node.id: "gateway charge"})
+    store = open_store()
+    store.apply(build.delta(part))
+    store.put_enrichments({node.id: Enrichment(description="Asks for money.", manually_set=True)})
+    store.close()
+    with sqlite3.connect(tmp_path / ".smp" / "graph.db") as raw:
+        raw.execute("DROP TABLE words_known")
+        raw.execute("DROP TABLE words")
+        raw.execute("CREATE VIRTUAL TABLE words USING fts5 (docstring, description, tags, code)")
+        raw.execute("PRAGMA user_version = 1")
+    raw.close()
+    store = open_store()
+    store.apply(build.delta(part))
+    query = TextQuery(text="charge money", fields=("body", "description"))
+    assert [match.node.id for match in store.search(query).matches] == [node.id]

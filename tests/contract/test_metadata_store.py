@@ -9,9 +9,9 @@ import pytest
 
 from smp.domain.graph import NodeKind, Scope
 from smp.domain.metadata import Enrichment, Metadata
-from smp.ports.metadata_store import TextQuery
+from smp.ports.metadata_store import TEXT_FIELDS, TextQuery
 
-ALL_FIELDS = ("docstring", "description", "tags", "code")
+ALL_FIELDS = TEXT_FIELDS
 
 
 @pytest.fixture
@@ -44,15 +44,16 @@ def test_words_are_found_whatever_their_case(store: Any, library: Any) -> None:
 
 
 def test_identifiers_are_split_at_case_and_underscores_on_both_sides(store: Any, library: Any) -> None:
-    code = {"fields": ("code",)}
-    for query in ("parse http header", "parse_http_header", "ParseHttpHeader", "rawLine"):
-        assert found(store, query, **code) == [("parseHTTPHeader", ("code",))], query
-    assert found(store, "sendMail", **code) == [("send_mail", ("code",))]
+    code = {"fields": ("name", "signature")}
+    for query in ("parse http header", "parse_http_header", "ParseHttpHeader"):
+        assert found(store, query, **code) == [("parseHTTPHeader", ("name", "signature"))], query
+    assert found(store, "rawLine", **code) == [("parseHTTPHeader", ("signature",))]
+    assert found(store, "sendMail", **code) == [("send_mail", ("name",))]
 
 
 def test_names_and_signatures_count_only_when_asked_for(store: Any, library: Any) -> None:
     assert found(store, "main") == []
-    assert found(store, "main", fields=ALL_FIELDS) == [("main", ("code",))]
+    assert found(store, "main", fields=ALL_FIELDS) == [("main", ("name",))]
 
 
 def test_all_words_or_any_of_them(store: Any, library: Any) -> None:
@@ -139,3 +140,50 @@ def test_enrichments_go_with_their_node_unless_set_by_hand(store: Any, build: An
     assert store.enrichments([mail.id, cart.id]) == {cart.id: Enrichment(description="kept", manually_set=True)}
     assert found(store, "kept") == [("Cart", ("description",))]
     assert found(store, "message", tags=("x",)) == []
+
+
+def test_bodies_are_searched_stay_with_an_annotation_and_go_with_the_node(store: Any, build: Any) -> None:
+    node = build.function("lib/pay.py", "pay")
+    part = msgspec.structs.replace(build.part("lib/pay.py", [node]), bodies={node.id: "gateway charge"})
+    store.apply(build.delta(part))
+    assert found(store, "charge", fields=("body",)) == [("pay", ("body",))]
+    assert found(store, "charge") == []
+    store.put_enrichments({node.id: Enrichment(description="Asks for money.")})
+    assert found(store, "charge money", fields=("body", "description")) == [("pay", ("body", "description"))]
+    changed = msgspec.structs.replace(node, complexity=9)
+    store.apply(build.delta(msgspec.structs.replace(part, nodes=(changed,), bodies={node.id: "refund"})))
+    assert found(store, "charge", fields=("body",)) == []
+    assert found(store, "refund", fields=("body",)) == [("pay", ("body",))]
+
+
+def test_weights_say_which_field_counts_more(store: Any, build: Any) -> None:
+    named = build.function("a.py", "charge")
+    told = build.function("b.py", "other", metadata=Metadata(docstring="Will charge."))
+    store.apply(build.delta(build.part("a.py", [named]), build.part("b.py", [told])))
+    fields = ("name", "docstring")
+    by_name = found(store, "charge", fields=fields, weights={"name": 9.0})
+    by_text = found(store, "charge", fields=fields, weights={"docstring": 9.0})
+    assert [name for name, _ in by_name] == ["charge", "other"]
+    assert [name for name, _ in by_text] == ["other", "charge"]
+
+
+def test_common_words_are_left_out_while_a_rarer_one_remains(store: Any, build: Any) -> None:
+    nodes = [build.function("a.py", f"{name}_thing") for name in ("one", "two", "three", "four")]
+    store.apply(build.delta(build.part("a.py", nodes)))
+    options: dict[str, Any] = {"match": "any", "fields": ("name",), "common_share": 0.5}
+    assert found(store, "two thing", **options) == [("two_thing", ("name",))]
+    assert len(found(store, "thing", **options)) == 4
+    assert len(found(store, "two thing", **(options | {"common_share": 1.0}))) == 4
+
+
+def test_uncounted_answers_have_the_same_matches_in_the_same_order(store: Any, build: Any) -> None:
+    nodes = [build.function(f"{place}.py", f"thing{number}") for place in "ab" for number in range(40)]
+    store.apply(
+        build.delta(*(build.part(f"{place}.py", [n for n in nodes if n.file == f"{place}.py"]) for place in "ab"))
+    )
+    query = TextQuery(text="thing0 thing1 thing2 b", match="any", fields=("name", "path"), limit=5)
+    scoped = msgspec.structs.replace(query, scope=Scope(kind="file", prefix="b.py"))
+    for one in (query, scoped):
+        quick = store.search(msgspec.structs.replace(one, counted=False))
+        assert quick.matches == store.search(one).matches
+        assert quick.total == len(quick.matches) == 5

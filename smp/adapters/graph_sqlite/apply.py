@@ -9,10 +9,10 @@ both directions, its score, its words and (unless set by hand) its enrichment al
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from smp.adapters.graph_sqlite.rows import KIND_NUMBER, RUNTIME, chunks, encode_edge, encode_node
-from smp.adapters.graph_sqlite.words import drop_words, put_words
+from smp.adapters.graph_sqlite.words import drop_words, put_words, wordless
 from smp.domain.graph import DeltaCounts, Edge, EdgeKind, GraphDelta, GraphPart, Node, Owner
 from smp.domain.ids import NodeId
 from smp.domain.places import place_of
@@ -31,10 +31,10 @@ class Application:
 
     def run(self, delta: GraphDelta) -> DeltaCounts:
         for owner in delta.removed:
-            self._replace_nodes(owner, ())
+            self._replace_nodes(owner, (), {})
         for part in delta.parts:
             if part.nodes is not None:
-                self._replace_nodes(part.owner, part.nodes)
+                self._replace_nodes(part.owner, part.nodes, part.bodies)
         self._load_keys(delta.parts)
         for owner in delta.removed:
             self._replace_edges(owner, ())
@@ -56,30 +56,35 @@ class Application:
             return int(self._sql.execute("INSERT INTO owner (name) VALUES (?)", (owner,)).lastrowid or 0)
         return int(row[0])
 
-    def _replace_nodes(self, owner: Owner, nodes: Iterable[Node]) -> None:
+    def _replace_nodes(self, owner: Owner, nodes: Iterable[Node], bodies: Mapping[NodeId, str]) -> None:
         owner_key = self._owner_key(owner)
         rows = self._sql.execute("SELECT id, key, body FROM node WHERE owner = ?", (owner_key,))
         stored = {NodeId(row[0]): (int(row[1]), bytes(row[2])) for row in rows}
         fresh: list[tuple[Node, bytes]] = []
+        same: dict[int, Node] = {}
         for node in nodes:
             body = encode_node(node)
             old = stored.pop(node.id, None)
             if old is None:
                 fresh.append((node, body))
             elif old[1] != body:
-                self._update_node(old[0], node, body)
+                self._update_node(old[0], node, body, bodies)
+            else:
+                same[old[0]] = node
         self._remove_nodes(stored)
-        self._insert_nodes(owner_key, fresh)
+        self._insert_nodes(owner_key, fresh, bodies)
+        lacking = wordless(self._sql, same)
+        put_words(self._sql, [(key, same[key]) for key in sorted(lacking)], bodies=bodies, new=True)
 
-    def _update_node(self, key: int, node: Node, body: bytes) -> None:
+    def _update_node(self, key: int, node: Node, body: bytes, bodies: Mapping[NodeId, str]) -> None:
         self._sql.execute(
             "UPDATE node SET kind = ?, name = ?, qualname = ?, place = ?, body = ? WHERE key = ?",
             (node.kind.value, node.name, node.qualname, place_of(node), body, key),
         )
-        put_words(self._sql, [(key, node)])
+        put_words(self._sql, [(key, node)], bodies=bodies)
         self._updated += 1
 
-    def _insert_nodes(self, owner_key: int, fresh: list[tuple[Node, bytes]]) -> None:
+    def _insert_nodes(self, owner_key: int, fresh: list[tuple[Node, bytes]], bodies: Mapping[NodeId, str]) -> None:
         if not fresh:
             return
         first = int(self._sql.execute("SELECT coalesce(max(key), 0) + 1 FROM node").fetchone()[0])
@@ -90,7 +95,7 @@ class Application:
                 for key, (node, body) in enumerate(fresh, first)
             ],
         )
-        put_words(self._sql, [(key, node) for key, (node, _) in enumerate(fresh, first)], new=True)
+        put_words(self._sql, [(key, node) for key, (node, _) in enumerate(fresh, first)], bodies=bodies, new=True)
         self._added += len(fresh)
 
     def _remove_nodes(self, gone: dict[NodeId, tuple[int, bytes]]) -> None:

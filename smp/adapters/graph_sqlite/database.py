@@ -13,9 +13,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from smp.adapters.graph_sqlite.words import WORDS_SCHEMA
 from smp.domain.errors import Unavailable
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_TIMEOUT_MS = 30_000
 FILE_NAME = "graph.db"
 
@@ -58,7 +59,6 @@ CREATE INDEX runtime_edge_target ON runtime_edge (target);
 CREATE TABLE score (node INTEGER PRIMARY KEY, pagerank REAL NOT NULL, community_l0 TEXT, community_l1 TEXT);
 CREATE TABLE enrichment (node_id TEXT PRIMARY KEY, manually_set INTEGER NOT NULL, body BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE tag (node_id TEXT NOT NULL, tag TEXT NOT NULL, PRIMARY KEY (node_id, tag)) WITHOUT ROWID;
-CREATE VIRTUAL TABLE words USING fts5 (docstring, description, tags, code, tokenize = 'unicode61');
 CREATE TABLE change (
     node_id TEXT NOT NULL,
     at TEXT NOT NULL,
@@ -171,9 +171,14 @@ class Database:
         with self.writing() as connection:
             version = self._version()
             if version == 0:
-                for statement in SCHEMA.split(";\n"):
+                for statement in (*SCHEMA.split(";\n"), *WORDS_SCHEMA):
                     if statement.strip():
                         connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            elif version == 1:
+                # full text had other columns; the next refresh finds the nodes without words and fills them in
+                for statement in ("DROP TABLE IF EXISTS words", "DROP TABLE IF EXISTS words_known", *WORDS_SCHEMA):
+                    connection.execute(statement)
                 connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
             elif version != SCHEMA_VERSION:
                 raise Unavailable(

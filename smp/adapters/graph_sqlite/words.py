@@ -1,7 +1,8 @@
 """The full-text index: what words a node has, and BM25 over them (FTS5).
 
 Words are split before they are stored and before they are asked for (`domain.words`), so that `parseHeader` and
-`parse_header` meet. A row of `words` has the key of its node.
+`parse_header` meet. A row of `words` has the key of its node; the words of a body come with the node and stay until it
+changes.
 """
 
 # ruff: noqa: S608 - what is put into statements are constants and rows of question marks
@@ -9,22 +10,35 @@ Words are split before they are stored and before they are asked for (`domain.wo
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from smp.adapters.graph_sqlite.rows import chunks, decode_enrichment, decode_node, scope_condition
 from smp.domain.graph import Node
+from smp.domain.ids import NodeId
 from smp.domain.metadata import Enrichment
 from smp.domain.words import split_words
-from smp.ports.metadata_store import TextAnswer, TextMatch, TextQuery
+from smp.ports.metadata_store import TEXT_FIELDS, TextAnswer, TextMatch, TextQuery
 
-FIELDS = ("docstring", "description", "tags", "code")
 _MARK = "\x01"
+_COLUMNS = ", ".join(TEXT_FIELDS)
+_MARKS = ", ".join("?" * (len(TEXT_FIELDS) + 1))
+WORDS_SCHEMA = (
+    f"CREATE VIRTUAL TABLE words USING fts5 ({_COLUMNS}, tokenize = 'unicode61')",
+    "CREATE VIRTUAL TABLE words_known USING fts5vocab (words, row)",
+)
 
 
-def put_words(connection: sqlite3.Connection, nodes: Iterable[tuple[int, Node]], *, new: bool = False) -> None:
+def put_words(
+    connection: sqlite3.Connection,
+    nodes: Iterable[tuple[int, Node]],
+    *,
+    bodies: Mapping[NodeId, str] | None = None,
+    new: bool = False,
+) -> None:
     """Index these nodes (key, node), with what their enrichments add.
 
     Args:
+        bodies: Words of their bodies, split; None keeps what is stored.
         new: The keys have never been in the index.
     """
     everything = list(nodes)
@@ -32,13 +46,35 @@ def put_words(connection: sqlite3.Connection, nodes: Iterable[tuple[int, Node]],
     for marks, ids in chunks(node.id for _, node in everything):
         rows = connection.execute(f"SELECT node_id, body FROM enrichment WHERE node_id IN ({marks})", ids)
         added.update((row[0], decode_enrichment(row[1])) for row in rows)
+    kept: dict[int, str] = {}
+    if bodies is None:
+        for marks, keys in chunks(key for key, _ in everything):
+            kept.update(connection.execute(f"SELECT rowid, body FROM words WHERE rowid IN ({marks})", keys).fetchall())
     if not new:
         drop_words(connection, [key for key, _ in everything])
     none = Enrichment()
     connection.executemany(
-        "INSERT INTO words (rowid, docstring, description, tags, code) VALUES (?, ?, ?, ?, ?)",
-        [(key, *_columns(node, added.get(node.id, none))) for key, node in everything],
+        f"INSERT INTO words (rowid, {_COLUMNS}) VALUES ({_MARKS})",
+        [
+            (
+                key,
+                *_columns(
+                    node, added.get(node.id, none), kept.get(key, "") if bodies is None else bodies.get(node.id, "")
+                ),
+            )
+            for key, node in everything
+        ],
     )
+
+
+def wordless(connection: sqlite3.Connection, keys: Iterable[int]) -> set[int]:
+    """Those of these nodes that the index lacks: all of them, after it was made anew for other columns."""
+    wanted = set(keys)
+    for marks, part in chunks(wanted):
+        wanted -= {
+            int(row[0]) for row in connection.execute(f"SELECT id FROM words_docsize WHERE id IN ({marks})", part)
+        }
+    return wanted
 
 
 def drop_words(connection: sqlite3.Connection, keys: Iterable[int]) -> None:
@@ -48,32 +84,75 @@ def drop_words(connection: sqlite3.Connection, keys: Iterable[int]) -> None:
 
 def search_words(connection: sqlite3.Connection, query: TextQuery) -> TextAnswer:
     """The answer to a query; nothing when it holds no word or names no field."""
-    words = list(dict.fromkeys(split_words(query.text)))
-    fields = [field for field in FIELDS if field in query.fields]
+    words = _telling(connection, list(dict.fromkeys(split_words(query.text))), query.common_share)
+    fields = [field for field in TEXT_FIELDS if field in query.fields]
     if not words or not fields:
         return TextAnswer(matches=(), total=0)
     operator = " AND " if query.match == "all" else " OR "
     expression = "{" + " ".join(fields) + "} : (" + operator.join(f'"{word}"' for word in words) + ")"
-    where, parameters = _conditions(query)
-    tables = "FROM words JOIN node ON node.key = words.rowid WHERE words MATCH ? AND " + where
-    total = int(connection.execute(f"SELECT count(*) {tables}", [expression, *parameters]).fetchone()[0])
-    best = connection.execute(
-        f"SELECT words.rowid, -bm25(words) AS score {tables} ORDER BY score DESC, node.id LIMIT ?",
-        [expression, *parameters, query.limit],
-    ).fetchall()
+    total, best = (_counted if query.counted else _best)(connection, expression, query)
     # only the rows that are shown are marked: highlighting costs far more than ranking
-    details = _details(connection, expression, fields, [row[0] for row in best])
+    details = _details(connection, expression, fields, [key for key, _ in best])
     matches = tuple(
         TextMatch(node=details[key][0], enrichment=details[key][1], bm25=float(score), matched_on=details[key][2])
         for key, score in best
     )
-    return TextAnswer(matches=matches, total=total)
+    return TextAnswer(matches=matches, total=len(matches) if total is None else total)
+
+
+def _telling(connection: sqlite3.Connection, words: list[str], common_share: float) -> list[str]:
+    """The words without those that too many nodes have; all of them where no other is left."""
+    if common_share >= 1 or not words:
+        return words
+    marks = ",".join("?" * len(words))
+    known = dict(connection.execute(f"SELECT term, doc FROM words_known WHERE term IN ({marks})", words).fetchall())
+    rows = int(connection.execute("SELECT count(*) FROM words_docsize").fetchone()[0])
+    rare = [word for word in words if 0 < known.get(word, 0) <= common_share * rows]
+    return rare or words
+
+
+def _score(query: TextQuery) -> str:
+    weights = ", ".join(str(float(query.weights.get(field, 1.0))) for field in TEXT_FIELDS)
+    return f"-bm25(words, {weights})"
+
+
+def _counted(
+    connection: sqlite3.Connection, expression: str, query: TextQuery
+) -> tuple[int | None, list[tuple[int, float]]]:
+    where, parameters = _conditions(query)
+    tables = "FROM words JOIN node ON node.key = words.rowid WHERE words MATCH ? AND " + where
+    total = int(connection.execute(f"SELECT count(*) {tables}", [expression, *parameters]).fetchone()[0])
+    best = connection.execute(
+        f"SELECT words.rowid, {_score(query)} AS score {tables} ORDER BY score DESC, node.id LIMIT ?",
+        [expression, *parameters, query.limit],
+    ).fetchall()
+    return total, best
+
+
+def _best(
+    connection: sqlite3.Connection, expression: str, query: TextQuery
+) -> tuple[int | None, list[tuple[int, float]]]:
+    """The best without their number: the index alone ranks, and only what is near the top is looked up to be filtered."""
+    where, parameters = _conditions(query)
+    ranked = f"SELECT rowid, {_score(query)} AS score FROM words WHERE words MATCH ? ORDER BY score DESC LIMIT ?"
+    asked = 4 * query.limit
+    while True:
+        rows = connection.execute(ranked, [expression, asked]).fetchall()
+        ids: dict[int, str] = {}
+        for marks, keys in chunks((row[0] for row in rows), fixed=len(parameters)):
+            fitting = f"SELECT key, id FROM node WHERE {where} AND key IN ({marks})"
+            ids.update(connection.execute(fitting, [*parameters, *keys]).fetchall())
+        best = sorted((-score, ids[key], key) for key, score in rows if key in ids)[: query.limit]
+        # what ties with the last row may lie beyond it, with a smaller id
+        if len(rows) < asked or (len(best) == query.limit and -best[-1][0] > rows[-1][1]):
+            return None, [(key, -score) for score, _, key in best]
+        asked *= 8
 
 
 def _details(
     connection: sqlite3.Connection, expression: str, fields: list[str], keys: list[int]
 ) -> dict[int, tuple[Node, Enrichment, tuple[str, ...]]]:
-    marked = ", ".join(f"highlight(words, {FIELDS.index(field)}, '{_MARK}', '')" for field in fields)
+    marked = ", ".join(f"highlight(words, {TEXT_FIELDS.index(field)}, '{_MARK}', '')" for field in fields)
     found: dict[int, tuple[Node, Enrichment, tuple[str, ...]]] = {}
     for marks, part in chunks(keys, fixed=1):
         rows = connection.execute(
@@ -89,12 +168,22 @@ def _details(
     return found
 
 
-def _columns(node: Node, enrichment: Enrichment) -> tuple[str, str, str, str]:
-    code = [node.name if node.file is None or node.qualname == node.file else node.qualname]
-    code += [node.signature or "", node.file or ""]
-    texts = (node.metadata.docstring or "", enrichment.description or "", " ".join(enrichment.tags), " ".join(code))
-    docstring, description, tags, names = (" ".join(split_words(text)) for text in texts)
-    return docstring, description, tags, names
+def _columns(node: Node, enrichment: Enrichment, body: str) -> tuple[str, ...]:
+    """The texts of a row, in the order of `TEXT_FIELDS`; the body's words come split."""
+    own = node.name if node.file is None or node.qualname == node.file else node.qualname
+    name, path, signature, docstring, comments, description, tags = (
+        " ".join(split_words(text))
+        for text in (
+            own,
+            node.file or "",
+            node.signature or "",
+            node.metadata.docstring or "",
+            " ".join(comment.text for comment in node.metadata.comments),
+            enrichment.description or "",
+            " ".join(enrichment.tags),
+        )
+    )
+    return name, path, signature, docstring, comments, body, description, tags
 
 
 def _conditions(query: TextQuery) -> tuple[str, list[object]]:
