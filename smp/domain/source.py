@@ -21,7 +21,7 @@ from smp.domain.ids import FilePath, NodeId
 NOTHING = -1
 """Operand: no value, or one that can hold nothing a call could reach."""
 
-ANALYSIS_FORMAT = 5
+ANALYSIS_FORMAT = 6
 """Raised whenever the meaning or layout of a `FileAnalysis` changes; part of the key of a cached analysis."""
 
 
@@ -98,6 +98,10 @@ class Op(IntEnum):
     """op, callee op, 1 | 0: op where a call of the callee with it holds (or not); see `Function.predicate`."""
     WHERE = 35
     """op, name, text name, 1 | 0: op where its attribute equals a text (or not); tells members of a union apart."""
+    HOLDER = 36
+    """name, receiver ops, innermost first: the first whose class has a member of that name, by itself or inherited."""
+    TYPE_PARAM = 37
+    """name, bound type op | NOTHING: a type parameter in a type expression; what it is bound to, else its bound."""
 
 
 class ArgKind(IntEnum):

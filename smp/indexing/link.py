@@ -42,7 +42,7 @@ class _State(Struct, frozen=True, array_like=True):
     digests: dict[str, bytes]
 
 
-LINK_FORMAT = 4
+LINK_FORMAT = 5
 """Raised whenever the same analyses would give other edges; a state of another format is as none."""
 
 

@@ -114,7 +114,11 @@ class Transfer(Struct, frozen=True, kw_only=True):
         protocol: Method names that run on argument 0 (`len` → `__len__`).
         hands_at: Position at which the called argument gets the elements.
 
-    Further results: `receiver_call`, `receiver_apply` (what calling the receiver without the first argument returns, which
+        hands: What the called function gets at each position, as types in terms of the receiver's type arguments: `0`, `1`, or
+            `java.util.Map.Entry[0,1]`.
+
+    Further results: `type:T` (a value of such a type), `made:T` (a container of that kind of what the called function returns),
+    `flattened:T` (likewise, of the elements of what it returns); `receiver_call`, `receiver_apply` (what calling the receiver without the first argument returns, which
     is its `this`; with `apply` the second argument holds the arguments).
     """
 
@@ -125,6 +129,7 @@ class Transfer(Struct, frozen=True, kw_only=True):
     with_elements: int = -1
     protocol: tuple[str, ...] = ()
     hands_at: int = 0
+    hands: tuple[str, ...] = ()
 
 
 class Tables(Struct, frozen=True, kw_only=True):
@@ -157,6 +162,13 @@ class Tables(Struct, frozen=True, kw_only=True):
         awaited_methods: Methods of what an asynchronous function returns, likewise (`then`).
         callback_edges: A function handed to a `Transfer` that `calls` it is called by the site's function.
         test_hooks: Names of methods that run with every test of their class.
+        overloads: Methods of a class and its bases that share a name are told apart by number and types of arguments, and what an
+            unknown base may have does not hide what is known.
+        supertypes: External type → those directly above it. widenings: primitive types, narrow to wide. boxes: primitive →
+            its class. object_type: what every type is below.
+        function_types: External function type → types of its parameters, as in `Transfer.hands`; the last type argument is
+            the result where there is one.
+        iterator_methods: Methods that give the iterator of an instance.
     """
 
     constructors: tuple[str, ...] = ()
@@ -188,6 +200,13 @@ class Tables(Struct, frozen=True, kw_only=True):
     call_member: str = ""
     closed_types: frozenset[str] = frozenset()
     module_names: frozenset[str] = frozenset()
+    overloads: bool = False
+    supertypes: Mapping[str, tuple[str, ...]] = {}
+    widenings: tuple[str, ...] = ()
+    boxes: Mapping[str, str] = {}
+    object_type: str = ""
+    function_types: Mapping[str, tuple[str, ...]] = {}
+    iterator_methods: tuple[str, ...] = ()
 
 
 class Language(abc.ABC):

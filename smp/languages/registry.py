@@ -12,6 +12,7 @@ LANGUAGES: tuple[tuple[str, str], ...] = (
     ("smp.languages.python", "Python"),
     ("smp.languages.javascript", "JavaScript"),
     ("smp.languages.typescript", "TypeScript"),
+    ("smp.languages.java.language", "Java"),
 )
 """(module, class) of each language; imported when first needed, for grammars are costly to load. Add a line to add one."""
 

@@ -63,6 +63,8 @@ class Calling(Solver, abc.ABC):
     def on_call(self, state: UnitState, value: Value, at: int, arguments: tuple[Argument, ...], result: int) -> None:
         """A callee value reaches a call."""
         kind = value.kind
+        if self.tables.overloads and kind in (FUNC, BOUND) and not self._may_mean(state, value, at):
+            return
         if kind == FUNC:
             assert isinstance(value.ref, FuncRef)
             self.call_function(state, value.ref, None, arguments, result)
@@ -70,7 +72,7 @@ class Calling(Solver, abc.ABC):
             assert isinstance(value.ref, FuncRef)
             self.call_function(state, value.ref, value.recv, arguments, result)
         elif kind == CLASS:
-            self.construct(state, value, arguments, result)
+            self.construct(state, value, arguments, result, at)
         elif kind in (EXT, XBOUND):
             self.call_external(state, value, at, arguments, result)
         elif kind == INST:
@@ -80,6 +82,13 @@ class Calling(Solver, abc.ABC):
             self._call_partial(state, value, at, arguments, result)
         elif kind == UNKNOWN:
             state.add(result, value)
+
+    def _may_mean(self, state: UnitState, value: Value, at: int) -> bool:
+        """Whether the arguments of a call, as the text says them, can go to a method of that name."""
+        ref = value.ref
+        if at < 0 or not isinstance(ref, FuncRef) or ref.cls is None:
+            return True
+        return self.overloads.may(ref, self.overloads.given(state.unit, at))
 
     def call_method(
         self, state: UnitState, value: Value, name: str, arguments: tuple[Argument, ...], result: int
@@ -273,13 +282,18 @@ class Calling(Solver, abc.ABC):
                             found.append(meta.ref)
         return found
 
-    def construct(self, state: UnitState, value: Value, arguments: tuple[Argument, ...], result: int) -> None:
+    def construct(
+        self, state: UnitState, value: Value, arguments: tuple[Argument, ...], result: int, at: int = NOTHING
+    ) -> None:
         """`C(...)`: an instance, and what its constructors do with the arguments."""
         ref = value.ref
         assert isinstance(ref, ClassRef)
         instance = self.intern.inst(ref, below=value.below)
         state.add(result, instance)
         constructors = self.lookup.constructors(ref)
+        if self.tables.overloads and at >= 0 and len(constructors) > 1:
+            given = self.overloads.given(state.unit, at)
+            constructors = [func for func in constructors if self.overloads.may(func, given)]
         sink = NOTHING
         for func in constructors:
             if sink == NOTHING:
@@ -375,6 +389,10 @@ class Calling(Solver, abc.ABC):
         """A built-in calls the function it is given."""
 
     @abc.abstractmethod
+    def typed_result(self, state: UnitState, text: str, recv: Value, at: int, result: int) -> None:
+        """A result whose type is said in terms of the receiver's type arguments."""
+
+    @abc.abstractmethod
     def call_receiver(
         self, state: UnitState, value: Value, at: int, arguments: tuple[Argument, ...], result: int, *, spread: bool
     ) -> None:
@@ -425,6 +443,8 @@ class Calling(Solver, abc.ABC):
                 # Without arguments to keep, what is bound is the function itself: `this.m = this.m.bind(this)` is a circle.
                 bare = len(arguments) < 2 or recv.kind == PARTIAL
                 state.add(result, recv if bare else self.intern.partial(recv, state.index, at, state.unit.path))
+        elif what == "type" and recv is not None:
+            self.typed_result(state, detail, recv, at, result)
         elif what.startswith("receiver") and recv is not None:
             self._from_receiver(state, what, recv, at, arguments, result)
 

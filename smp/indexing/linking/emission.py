@@ -11,6 +11,7 @@ from smp.indexing.linking import bits
 from smp.indexing.linking.candidates import Candidates
 from smp.indexing.linking.flow import UnitState
 from smp.indexing.linking.objects import RECEIVER_CALLS
+from smp.indexing.linking.overloads import Given
 from smp.indexing.linking.program import Program, stronger
 from smp.indexing.linking.rules import Rules
 from smp.indexing.linking.units import Unit
@@ -82,6 +83,8 @@ class Emission:
         self.definitions = unit.summary.definitions
         self.drafts: dict[tuple[str, int, str], Draft] = {}
         self.unresolved: dict[tuple[int, str, str], Draft] = {}
+        self.given: tuple[Given, ...] = ()
+        """The arguments of the call at hand, for languages with overloads."""
 
     def run(self) -> None:
         """Handles every site."""
@@ -157,6 +160,12 @@ class Emission:
         extra: set[str] = set()
         external: set[str] = set()
         known = False
+        if self.flow.tables.overloads:
+            held, open_ = self.meant(site, held)
+            if open_ and not held:
+                self.unsettled(site, _AMBIGUOUS, text, tuple(sorted(open_)[:MAX_CANDIDATES]))
+                return
+            extra |= open_
         for value in held:
             known = self.targets(value, resolved.labels.get(value), targets, extra, external) or known
         direct = [t for t in targets if t.label is not Resolution.FLOW]
@@ -180,6 +189,49 @@ class Emission:
             self.runs_protocol(site, dotted)
         if not targets and not external and not known:
             self.unresolved_call(site, callee, text, missing=resolved.missing, below=extra)
+
+    def meant(self, site: Site, held: list[Value]) -> tuple[list[Value], set[str]]:
+        """Of overloads those that the arguments choose; and those between which they do not."""
+        self.given = self.arguments(site)
+        kept: list[Value] = []
+        open_: set[str] = set()
+        groups: dict[Value | None, list[Value]] = {}
+        for value in held:
+            if value.kind in (FUNC, BOUND) and isinstance(value.ref, FuncRef) and value.ref.cls is not None:
+                groups.setdefault(value.recv, []).append(value)
+            else:
+                kept.append(value)
+        for recv, values in groups.items():
+            owner = self.flow.class_of(recv) if recv is not None else None
+            order = list(self.program.mro(owner)) if owner is not None else []
+            by_ref = {value.ref: value for value in values if isinstance(value.ref, FuncRef)}
+            refs = sorted(by_ref, key=lambda ref: order.index(ref.cls) if ref.cls in order else 0)
+            chosen = self.flow.overloads.choose(refs, self.given)
+            if len(chosen) == 1:
+                kept.append(by_ref[chosen[0]])
+            else:
+                open_ |= {ref.node_id for ref in chosen if ref.node_id is not None}
+        return kept, open_
+
+    def arguments(self, site: Site) -> tuple[Given, ...]:
+        """The arguments of a call with all that is known of their types."""
+        op = self.ops[site.op]
+        said = self.flow.overloads.given(self.unit, site.op)
+        return tuple(
+            one if one.values else one._replace(values=tuple(sorted(self.state.values(op[4 + 3 * at]), key=by_key)))
+            for at, one in enumerate(said)
+        )
+
+    def constructors(self, ref: ClassRef, extra: set[str]) -> list[FuncRef]:
+        """Constructors that run; of overloads the one that the arguments choose."""
+        found = self.lookup.constructors(ref)
+        if not self.flow.tables.overloads or not found:
+            return found
+        chosen = self.flow.overloads.choose(found, self.given)
+        if len(chosen) > 1:
+            extra |= {func.node_id for func in chosen if func.node_id is not None}
+            return []
+        return chosen
 
     def runs_protocol(self, site: Site, dotted: str) -> None:
         """`len(x)` runs the `__len__` of x."""
@@ -248,7 +300,7 @@ class Emission:
             if value.ref.node_id:
                 label = static or (Resolution.RECEIVER_TYPE if value.below else Resolution.FLOW)
                 targets.append(Target(value.ref.node_id, label))
-            made_by = self.lookup.constructors(value.ref)
+            made_by = self.constructors(value.ref, extra)
             targets += [Target(f.node_id, Resolution.CONSTRUCTOR) for f in made_by if f.node_id is not None]
             for meta in self.flow.metaclasses(value):
                 found = self.lookup.find(meta, self.flow.tables.call_method or "?")
@@ -303,6 +355,8 @@ class Emission:
         targets.append(Target(ref.node_id, label))
         if recv.below and owner is not None:
             for lower in self.lookup.overrides(owner, ref.decl.name):
+                if self.flow.tables.overloads and not self.lookup.replaces(lower, ref):
+                    continue
                 if lower.node_id is not None and lower.node_id != ref.node_id:
                     extra.add(lower.node_id)
 
@@ -462,7 +516,8 @@ class Emission:
                 self.edge(kind, site.owner, node_id, site.line, None)
         if op[0] == Op.ATTR and kind is _USES:
             for value in self.best(self.state.values(site.op)):
-                if value.kind == BOUND and value.ref is not None and value.ref.node_id is not None:
+                named = value.kind == BOUND or (value.kind == FUNC and self.flow.tables.overloads)
+                if named and value.ref is not None and value.ref.node_id is not None:
                     self.edge(kind, site.owner, value.ref.node_id, site.line, None)
         elif op[0] in (Op.VAR, Op.IMPORT):
             variable = self.variable(site.op)

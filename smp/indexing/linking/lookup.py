@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from smp.domain.source import NOTHING, Function, Op
 from smp.indexing.linking import bits
 from smp.indexing.linking.program import Program
+from smp.indexing.linking.units import Unit
 from smp.indexing.linking.values import CLASS, FUNC, ClassRef, FuncRef
 
 
@@ -36,6 +38,7 @@ class Lookup:
         self.memo: dict[tuple[ClassRef, str, ClassRef | None], Found] = {}
         self.lower: dict[tuple[ClassRef, str], tuple[FuncRef, ...]] = {}
         self.owned: dict[tuple[ClassRef, str], Found] = {}
+        self.signatures: dict[Function, tuple[str, ...]] = {}
 
     def find(self, ref: ClassRef, name: str, after: ClassRef | None = None) -> Found:
         """The first class of the resolution order that has the name; after: begin behind this class (super)."""
@@ -58,6 +61,10 @@ class Lookup:
             mro = mro[mro.index(after) + 1 :]
         external = ""
         opaque = False
+        if tables.overloads:
+            gathered = self._gathered(mro, name)
+            if gathered is not None:
+                return gathered
         for entry in mro:
             if isinstance(entry, ClassRef):
                 own = self.own(entry, name)
@@ -74,6 +81,34 @@ class Lookup:
             opaque = True
             external = external or (f"{entry}.{name}" if entry else "")
         return Found(external=external, doubtful=opaque)
+
+    def _gathered(self, mro: tuple[ClassRef | str, ...], name: str) -> Found | None:
+        """All methods of a name that a class has or inherits, without those that are overridden; the nearest comes first."""
+        first: Found | None = None
+        functions: list[FuncRef] = []
+        for entry in mro:
+            own = self.own(entry, name) if isinstance(entry, ClassRef) else None
+            if own is None:
+                continue
+            first = first or own
+            functions += [f for f in own.functions if not any(self.replaces(known, f) for known in functions)]
+            if name in self.program.tables.constructors:
+                break
+        return first._replace(functions=tuple(functions)) if first is not None else None
+
+    def replaces(self, ref: FuncRef, other: FuncRef) -> bool:
+        """Whether a method has the parameter types of another, which stands further up; a type parameter equals any type."""
+        if ref.cls is other.cls or len(ref.decl.params) != len(other.decl.params):
+            return False
+        own, theirs = self._signature(ref), self._signature(other)
+        return all(one == two or not one or not two for one, two in zip(own, theirs, strict=True))
+
+    def _signature(self, ref: FuncRef) -> tuple[str, ...]:
+        known = self.signatures.get(ref.decl)
+        if known is None:
+            unit = self.program.units[ref.unit]
+            known = self.signatures[ref.decl] = tuple(_type_name(unit, param.annotation) for param in ref.decl.params)
+        return known
 
     def own(self, ref: ClassRef, name: str) -> Found | None:
         """What the class's own body has under a name."""
@@ -147,3 +182,21 @@ class Lookup:
             if entry.owner is not None and not entry.doubtful:
                 found += entry.functions
         return found
+
+
+def _type_name(unit: Unit, at: int) -> str:
+    """The last name of a declared type, without type arguments; of an array with brackets; empty for a type parameter."""
+    ops, names = unit.summary.ops, unit.summary.names
+    op = ops[at] if at != NOTHING else (0,)
+    if op[0] == Op.APPLY:
+        base = _type_name(unit, op[1])
+        return _type_name(unit, op[2]) + base if base == "[]" and len(op) > 2 else base
+    if op[0] == Op.UNBOUND:
+        return names[op[1]].rpartition(".")[2]
+    if op[0] == Op.ATTR:
+        return names[op[2]]
+    if op[0] == Op.CLASS:
+        return unit.classes[op[1]].decl.name
+    if op[0] == Op.IMPORT:
+        return unit.summary.imports[op[1]].name
+    return ""

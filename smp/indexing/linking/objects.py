@@ -9,6 +9,8 @@ from smp.domain.source import NOTHING, ArgKind, Op
 from smp.indexing.linking import bits
 from smp.indexing.linking.calling import Argument, Calling
 from smp.indexing.linking.flow import UnitState, element_key, op_key, param_key
+from smp.indexing.linking.generics import filled, shape_of
+from smp.indexing.linking.units import Unit
 from smp.indexing.linking.values import BOUND, CLASS, CONT, FUNC, INST, PARTIAL, XBOUND, XINST, ClassRef, FuncRef, Value
 from smp.languages.base import Transfer
 
@@ -81,6 +83,43 @@ class ObjectRules(Calling):
         for which in (f"={name}", "all"):
             state.link(stored, self.node(state, element_key(value, which)))
 
+    # Unqualified members -------------------------------------------------------------------------------------------
+
+    def hold(self, state: UnitState, at: int, op: tuple[int, ...]) -> None:
+        """The innermost class around that has a member decides; where none has, one from outside may."""
+        name = state.unit.summary.names[op[1]]
+        outside = NOTHING
+        for receiver in op[2:]:
+            found = self.has_member(state.unit, receiver, name)
+            if found:
+                state.link(receiver, at)
+                return
+            if found is None:
+                outside = receiver if outside == NOTHING or not self._is_own(state.unit, receiver) else outside
+        state.link(outside if outside != NOTHING else op[2], at)
+
+    def _is_own(self, unit: Unit, at: int) -> bool:
+        return unit.summary.ops[at][0] in (Op.RECEIVER, Op.INSTANCE)
+
+    def has_member(self, unit: Unit, at: int, name: str) -> bool | None:
+        """Whether the class of a receiver has a member; None where something from outside may have it."""
+        ref = self._class_at(unit, at)
+        if ref is None:
+            return None
+        found = self.lookup.find(ref, name)
+        if found.owner is not None or self.lookup.declared_type(ref, name) is not None:
+            return True
+        return None if found.external or found.doubtful else False
+
+    def _class_at(self, unit: Unit, at: int) -> ClassRef | None:
+        op = unit.summary.ops[at]
+        if op[0] == Op.RECEIVER:
+            return unit.functions[op[1]].cls
+        if op[0] == Op.INSTANCE:
+            at = op[1]
+        refs = [v.ref for v in self.program.resolve(unit, at).labels if v.kind == CLASS and isinstance(v.ref, ClassRef)]
+        return min(refs, key=lambda ref: ref.key) if refs else None
+
     # Declared types --------------------------------------------------------------------------------------------------
 
     def on_declared(self, state: UnitState, value: Value, declared: tuple[Value, ...], result: int) -> None:
@@ -106,10 +145,39 @@ class ObjectRules(Calling):
         if not name or value.kind != FUNC or not isinstance(value.ref, FuncRef):
             return
         for wanted in declared:
+            if wanted.kind == XINST:
+                self._take_known_types(state, value.ref, wanted)
             if wanted.kind != INST or not isinstance(wanted.ref, ClassRef):
                 continue
             for signature in self.lookup.find(wanted.ref, name).functions:
                 self._take_types(state, value.ref, signature, wanted)
+
+    def _take_known_types(self, state: UnitState, ref: FuncRef, declared: Value) -> None:
+        """As `_take_types`, of a function type from outside."""
+        types = self.tables.function_types.get(declared.name, ())
+        for position, (own, text) in enumerate(zip(ref.decl.params, types, strict=False)):
+            if own.annotation == NOTHING and self.param_read(ref, position):
+                node = self.node(state, param_key(ref, position))
+                for instance in filled(shape_of(text), declared.args, self.intern):
+                    state.add(node, instance)
+
+    def typed_result(self, state: UnitState, text: str, recv: Value, at: int, result: int) -> None:
+        """`list.get(0)` is what the list was declared to hold."""
+        shape = shape_of(text)
+        if recv.kind == XINST:
+            for value in filled(shape, recv.args, self.intern):
+                state.add(result, value)
+        elif recv.kind == CONT:
+            everything = self.node(state, element_key(recv, "all"))
+            if shape.name.isdigit():
+                state.link(everything, result)
+            elif not any(part.name.isdigit() for part in shape.arguments):
+                state.add(result, self.intern.xinst(shape.name))
+            else:
+                made = self.intern.container(shape.name, state.index, at, state.unit.path)
+                for which in ("*", "all"):
+                    state.link(everything, self.node(state, element_key(made, which)))
+                state.add(result, made)
 
     def _take_types(self, state: UnitState, ref: FuncRef, signature: FuncRef, declared: Value) -> None:
         unit = self.program.units[signature.unit]
@@ -166,6 +234,10 @@ class ObjectRules(Calling):
         """A built-in calls the function it is given, with elements of what it belongs to."""
         if not self.tables.callback_edges or transfer.calls >= len(positional) or positional[transfer.calls] == NOTHING:
             return
+        what = transfer.result.partition(":")[0]
+        if transfer.hands or what in ("made", "flattened"):
+            self._hand_typed(state, transfer, value.recv, at, positional[transfer.calls], result)
+            return
         inner = NOTHING
         if transfer.with_elements == -2 and value.recv is not None:
             inner = state.new_node()
@@ -179,6 +251,32 @@ class ObjectRules(Calling):
         else:
             sink = result if transfer.result == "call" else state.new_node()
             self.watch(state, callback, self.CALL, -1, arguments, sink)
+
+    def _hand_typed(
+        self, state: UnitState, transfer: Transfer, recv: Value | None, at: int, callback: int, result: int
+    ) -> None:
+        """Hands what the table says, and makes a container of what comes back where it says so."""
+        arguments: list[Argument] = []
+        for text in transfer.hands:
+            inner = state.new_node()
+            if recv is not None:
+                self.typed_result(state, text, recv, at, inner)
+            arguments.append((0, "", inner))
+        what, _, kind = transfer.result.partition(":")
+        if what not in ("made", "flattened"):
+            sink = result if transfer.result == "call" else state.new_node()
+            self.watch(state, callback, self.CALL, -1, tuple(arguments), sink)
+            return
+        made = self.intern.container(kind, state.index, at, state.unit.path)
+        state.add(result, made)
+        sink = state.new_node()
+        self.watch(state, callback, self.CALL, -1, tuple(arguments), sink)
+        for which in ("*", "all"):
+            target = self.node(state, element_key(made, which))
+            if what == "made":
+                state.link(sink, target)
+            else:
+                self.watch(state, sink, self.ITER, target)
 
     def _handed(self, state: UnitState, recv: Value, inner: int) -> None:
         """What a built-in hands to a callback: elements, values of a mapping, what a promise resolves to."""

@@ -136,6 +136,8 @@ class Rules(ObjectRules):
                 self._start_narrow(state, at, types, op)
             else:
                 state.link(op[1], at)
+        elif code == Op.HOLDER:
+            self.hold(state, at, op)
         elif code == Op.WHERE:
             self.watch(state, op[1], self.WHERE, names[op[2]], names[op[3]], op[4], at)
         elif code == Op.STORE_ITEM:
@@ -497,7 +499,8 @@ class Rules(ObjectRules):
                 known = state.iterators.get(value)
                 inner = state.new_node() if known is None else known
                 state.iterators[value] = inner
-                made = [self.call_method(state, value, name, (), inner) for name in ("__iter__", "__aiter__")]
+                ways = ("__iter__", "__aiter__", *self.tables.iterator_methods)
+                made = [self.call_method(state, value, name, (), inner) for name in ways]
                 if any(made):
                     self.watch(state, inner, self.ITER, result)
                 else:

@@ -52,6 +52,8 @@ _OPERANDS: dict[int, str] = {
     Op.DECLARED: "oo",
     Op.PREDICATE: "oox",
     Op.WHERE: "onnx",
+    Op.HOLDER: "n*o",
+    Op.TYPE_PARAM: "no",
 }
 """Meaning of each operand: op, name, variable, import, function, class, or a plain number; behind `*` a repeated group."""
 

@@ -11,6 +11,7 @@ from smp.indexing.linking.attribute_names import AttributeNames
 from smp.indexing.linking.exchange import Exchange
 from smp.indexing.linking.flow import Key, UnitState
 from smp.indexing.linking.lookup import Lookup
+from smp.indexing.linking.overloads import Overloads
 from smp.indexing.linking.program import Program
 from smp.indexing.linking.types import Types
 from smp.indexing.linking.values import FuncRef, Value
@@ -28,6 +29,7 @@ class Solver(Exchange):
         super().__init__(program)
         self.lookup = lookup
         self.types = types
+        self.overloads = Overloads(program, lookup, types)
         self.tables = program.tables
         self.rules: list[Callable[..., None]] = []
         self.attribute_names = AttributeNames()

@@ -101,6 +101,9 @@ class Types:
             given = self._bound.get(unit.summary.names[op[1]])
             if given is not None:
                 return list(given)
+        if code == Op.TYPE_PARAM:
+            given = self._bound.get(unit.summary.names[op[1]]) if self._bound else None
+            return list(given) if given is not None else list(self.instances(unit, op[2], depth + 1))
         resolved = self.program.resolve(unit, at)
         found: list[Value] = []
         for value in resolved.labels:

@@ -1,0 +1,1 @@
+"""Java: one file → nodes and the summary that linking works on; packages over files."""

@@ -1,0 +1,5 @@
+package app;
+
+class Helper {
+  static void help() {}
+}
