@@ -32,6 +32,11 @@ class Stage:
     environment: dict[str, str] = field(default_factory=dict)
 
 
+def shared() -> Path:
+    """The folder with the conformance kit and the cases."""
+    return Path(os.environ.get("SMP_SHARED", ROOT.parent / "shared"))
+
+
 def pytest(name: str, *arguments: str, reports: Path) -> Stage:
     """A pytest stage with a JUnit report."""
     report = reports / f"{name}.xml"
@@ -65,6 +70,7 @@ def stages_of(chore: str, reports: Path) -> list[Stage]:
             pytest("workflows", "tests/workflows", reports=reports),
             pytest("e2e", "tests/e2e", reports=reports),
             Stage("cases", [python, "infra/cases.py"]),
+            Stage("records", [python, str(shared() / "conformance" / "record_graph.py"), "--smp", str(BIN / "smp")]),
             Stage("conformance", [python, "infra/conformance.py"]),
         ]
     if chore == "bench":
@@ -106,7 +112,7 @@ def main() -> int:
     """Run a chore; exit code 1 when a stage failed or a skip is not on record."""
     chore = sys.argv[1] if len(sys.argv) > 1 else "check"
     environment = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}", "PYTHONUNBUFFERED": "1"}
-    environment.setdefault("SMP_SHARED", str(ROOT.parent / "shared"))
+    environment.setdefault("SMP_SHARED", str(shared()))
     rows: list[tuple[str, float, int]] = []
     with tempfile.TemporaryDirectory(prefix="smp-stages-") as folder:
         stages = stages_of(chore, Path(folder))

@@ -11,6 +11,7 @@ from smp.adapters.forge_git import GitForge
 from smp.adapters.graph_sqlite import SqliteGraphStore
 from smp.adapters.keys_directory import DirectoryKeyring
 from smp.adapters.mutator_native import NativeMutator
+from smp.adapters.records_directory import DirectoryRecordFiles
 from smp.adapters.runs_temporal import TemporalRunEngine, connect
 from smp.adapters.sandbox_bubblewrap.driver import BubblewrapDriver
 from smp.adapters.sessions_sqlite.artifacts import SqliteArtifactStore
@@ -25,6 +26,7 @@ from smp.indexing.distribution import SnapshotService
 from smp.indexing.pipeline import Indexer
 from smp.integrity.equivalents import EquivalentMutants
 from smp.integrity.verdict import IntegrityService
+from smp.records.recorder import Recorder
 from smp.safety.sessions import SessionService
 from smp.sandboxes.lifecycle import SandboxService
 from smp.services import Services
@@ -83,6 +85,10 @@ def build_platform(settings: Settings) -> Services:
         open_session=sessions.open,
     )
     sessions.when_review_begins(reviews.accept)
+    records = build_records(settings)
+    sessions.when_session_ends(
+        lambda session, events, written: records.session_ended(session, events, artifacts, written=written)
+    )
     return Services(
         settings=settings,
         clock=clock,
@@ -126,6 +132,7 @@ def build_platform(settings: Settings) -> Services:
         ),
         equivalents=EquivalentMutants(clock=clock, artifacts=artifacts, session_store=session_store),
         reviews=reviews,
+        records=records,
         handoff=HandoffService(
             settings=settings,
             clock=clock,
@@ -138,6 +145,11 @@ def build_platform(settings: Settings) -> Services:
         ),
         runs=TemporalRunEngine(settings),
     )
+
+
+def build_records(settings: Settings) -> Recorder:
+    """The records of a repository and the graph over them; opens no store and creates nothing until something is written."""
+    return Recorder(DirectoryRecordFiles(settings), SystemClock())
 
 
 async def connect_temporal(settings: Settings) -> Client:

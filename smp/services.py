@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # names for the checker alone: a handler module must not load
     from smp.ports.source_tree import SourceTree
     from smp.ports.telemetry_store import TelemetryStore
     from smp.ports.vector_index import VectorIndex
+    from smp.records.recorder import Recorder
     from smp.safety.sessions import SessionService
     from smp.sandboxes.lifecycle import SandboxService
     from smp.settings import Settings
@@ -51,4 +52,5 @@ class Services(Struct, frozen=True, kw_only=True):
     equivalents: EquivalentMutants
     handoff: HandoffService
     reviews: ReviewService
+    records: Recorder
     runs: RunEngine

@@ -19,6 +19,9 @@ _MODULES = {
     "worker": "worker",
     "temporal": "temporal",
     "doctor": "doctor",
+    "graph": "record_graph",
+    "memory": "records",
+    "evolve": "records",
 }
 """Command → module of this package that has it among its `COMMANDS`."""
 

@@ -108,6 +108,7 @@ class AuditEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
         key: Idempotency key of the step that caused it; unique in the session. Empty for reads.
         method: The protocol method, or FILE_WRITE, SCOPE_VIOLATION …
         receipt: JSON of the step's input hash and result, so that the same key again is answered with the first result.
+        cause: Of a verdict that says no: what kinds of things it says, for records of what broke (`smp.records`).
         hash: SHA-256 over the previous event's hash and this event; a broken chain shows tampering.
     """
 
@@ -121,4 +122,5 @@ class AuditEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
     checkpoint_id: CheckpointId | None = None
     detail: str | None = None
     receipt: str | None = None
+    cause: str | None = None
     hash: ContentHash = ContentHash("")

@@ -28,7 +28,7 @@ from smp.handoff.review import require_approval
 from smp.handoff.structural_diff import StructuralDiff, diff_calls, diff_definitions
 from smp.indexing.pipeline import Indexer
 from smp.indexing.reports import FileChange
-from smp.ports.artifact_store import ArtifactStore
+from smp.ports.artifact_store import EXECUTION, VERIFY, ArtifactStore
 from smp.ports.clock import Clock
 from smp.ports.forge import Forge
 from smp.ports.graph_store import GraphStore
@@ -36,7 +36,7 @@ from smp.ports.sandbox_driver import SandboxDriver
 from smp.ports.session_store import SessionStore
 from smp.settings import Settings
 
-PULL_REQUEST, VERIFY, EXECUTION = "pull_request", "verify", "execution"
+PULL_REQUEST = "pull_request"
 METHOD = "smp/handoff/pr"
 
 

@@ -34,14 +34,13 @@ from smp.domain.sandboxes import Sandbox, SandboxStatus
 from smp.domain.session_steps import OpenedSession, OpenSession
 from smp.domain.sessions import AuditEvent, Session, SessionMode, SessionStatus
 from smp.domain.verification import passed_reports, tree_hash
-from smp.ports.artifact_store import ArtifactStore
+from smp.ports.artifact_store import SANDBOX, VERIFY, ArtifactStore
 from smp.ports.clock import Clock
 from smp.ports.notifier import Notifier
 from smp.ports.sandbox_driver import SandboxDriver
 from smp.ports.session_store import SessionStore
 
 HANDOFF, ACCEPTANCE, DECISION = "handoff", "handoff_acceptance", "handoff_decision"
-SANDBOX, VERIFY = "sandbox", "verify"
 REVIEW_METHOD, DECIDE_METHOD, ACCEPTED = "smp/handoff/review", "smp/handoff/decide", "HANDOFF_ACCEPTED"
 DECISIONS = {
     "approve": ReviewStatus.APPROVED,

@@ -17,11 +17,11 @@ from smp.domain.errors import Invalid, NotFound
 from smp.domain.ids import ContentHash, SessionId
 from smp.domain.mutants import EquivalentMark, IntegrityReport, Mutant, MutantOutcome, MutantStatus
 from smp.domain.sessions import AuditEvent, Session
-from smp.ports.artifact_store import ArtifactStore
+from smp.ports.artifact_store import VERIFY, ArtifactStore
 from smp.ports.clock import Clock
 from smp.ports.session_store import SessionStore
 
-MARK, VERIFY = "equivalent_mutant", "verify"
+MARK = "equivalent_mutant"
 METHOD = "smp/verify/mark_equivalent"
 
 

@@ -26,7 +26,7 @@ from smp.integrity.assertions import missing_asserts, rules_for
 from smp.integrity.equivalents import marks_of, with_marks
 from smp.integrity.mutation import MutationTester, SuiteRun
 from smp.languages.assertions import assertion_rules
-from smp.ports.artifact_store import ArtifactStore
+from smp.ports.artifact_store import VERIFY, ArtifactStore
 from smp.ports.clock import Clock
 from smp.ports.graph_store import GraphStore
 from smp.ports.metadata_store import MetadataStore
@@ -34,7 +34,6 @@ from smp.ports.mutator import Mutator
 from smp.ports.sandbox_driver import SandboxDriver
 from smp.settings import Settings
 
-VERIFY = "verify"
 MUTATION = "mutation"
 COVERAGE = "coverage"
 _CALLABLE = (NodeKind.FUNCTION, NodeKind.CLASS)

@@ -9,6 +9,9 @@ import abc
 
 from smp.domain.ids import ContentHash, SessionId
 
+SANDBOX, EXECUTION, VERIFY = "sandbox", "execution", "verify"
+"""Kinds of documents that more than one part of the platform reads."""
+
 
 class ArtifactStore(abc.ABC):
     @abc.abstractmethod

@@ -45,3 +45,15 @@ class Params(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class Result(Struct, frozen=True, kw_only=True):
     """Base of all result structs."""
+
+
+class KnownResult(Result, frozen=True, kw_only=True):
+    """What earlier sessions met in this file. fixed_by: failure class → rules that resolved it; seen_counts: in how many episodes."""
+
+    episodes: tuple[str, ...]
+    failures: tuple[str, ...]
+    file: str
+    fixed_by: dict[str, tuple[str, ...]]
+    node: str
+    rules: tuple[str, ...]
+    seen_counts: dict[str, int]

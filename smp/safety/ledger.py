@@ -158,6 +158,7 @@ class Ledger:
         target: FilePath | None = None,
         files: tuple[FilePath, ...] = (),
         detail: str | None = None,
+        cause: str | None = None,
         change: dict[str, Any] | None = None,
         checkpoint: Checkpoint | None = None,
         lock: Callable[[Session], tuple[Lock, ...]] = lambda session: (),
@@ -190,6 +191,7 @@ class Ledger:
             result=verdict,
             checkpoint_id=CheckpointId(checkpoint.id) if checkpoint else None,
             detail=detail,
+            cause=cause,
             receipt=msgspec.json.encode(receipt).decode() if key else None,
         )
         for _ in range(_ATTEMPTS):

@@ -104,12 +104,17 @@ class SessionLife:
             driver=sandbox_driver,
             clock=clock,
         )
+        self._on_end: Callable[[Session, tuple[AuditEvent, ...], tuple[FilePath, ...]], None] = lambda *ended: None
         self._turns: dict[SessionId, threading.RLock] = {}
         self._turns_guard = threading.Lock()
 
     def when_review_begins(self, accept: Callable[[Session], None]) -> None:
         """Have `accept` called with a reviewer's session at each of its calls; wiring, before the first call."""
         self._ledger.on_review = accept
+
+    def when_session_ends(self, write: Callable[[Session, tuple[AuditEvent, ...], tuple[FilePath, ...]], None]) -> None:
+        """Have `write` called with each session that has ended, its events, and the files it changed; wiring, before the first call."""
+        self._on_end = write
 
     # Life of a session
 
@@ -272,7 +277,7 @@ class SessionLife:
                 duration_ms=(now - session.opened_at) / timedelta(milliseconds=1),
                 audit_id=session.audit_id,
             )
-            return self._ledger.commit(
+            closed = self._ledger.commit(
                 session,
                 method="smp/session/close",
                 result=result,
@@ -283,6 +288,13 @@ class SessionLife:
                 detail="; ".join(filter(None, (unfinished, left_over))) or None,
                 change={"status": _CLOSING[status], "closed_at": now, "sandbox_id": None},
             )
+            self._remember(sid, closed.files_written)
+            return closed
+
+    def _remember(self, session_id: SessionId, written: tuple[FilePath, ...]) -> None:
+        ended = self._store.get(session_id)
+        if ended is not None:
+            self._on_end(ended, self._store.events(session_id), written)
 
     def take_over(self, session_id: str, *, expected: str, driver: str) -> Session:
         """Change who drives a session, by compare-and-set; steps of the former driver are fenced from then on.
@@ -386,6 +398,7 @@ class SessionLife:
             self._ledger.record(
                 session.id, AuditEvent(seq=0, at=self._clock.now(), method="ROLLBACK_FAILED", detail=unfinished)
             )
+        self._remember(session.id, files_touched(self._store.events(session.id)).written)
         # The run of a session compensates in its own order and destroys the box on the box's own host.
         if session.driver.startswith(RPC_DRIVER):
             self._workspace.destroy_boxes(session)

@@ -152,6 +152,7 @@ class SessionService(SessionLife):
                 verdict=result.verdict,
                 target=file,
                 detail=intended_change,
+                cause="; ".join(sorted({reason.code for reason in result.blocking} | {*result.reasons})) or None,
             )
 
     def dryrun(
@@ -199,6 +200,8 @@ class SessionService(SessionLife):
                 target=files[0] if len(files) == 1 else None,
                 files=files,
                 detail=summary[:500] or None,
+                cause="; ".join(sorted({item.because for item in (*result.broken_callers, *result.broken_tests)}))
+                or None,
             )
 
     # Writes

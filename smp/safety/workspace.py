@@ -25,7 +25,7 @@ from smp.domain.telemetry import NodeChange
 from smp.indexing.changes import compare_nodes, telemetry_of
 from smp.indexing.pipeline import Indexer
 from smp.indexing.reports import FileChange, ParseError, UpdateReport
-from smp.ports.artifact_store import ArtifactStore
+from smp.ports.artifact_store import SANDBOX, ArtifactStore
 from smp.ports.clock import Clock
 from smp.ports.graph_store import GraphStore
 from smp.ports.sandbox_driver import SandboxDriver
@@ -34,7 +34,7 @@ from smp.ports.telemetry_store import TelemetryStore
 from smp.safety.ledger import timestamp
 from smp.safety.working_tree import WorkingTree
 
-OVERLAY, SANDBOX = "overlay", "sandbox"
+OVERLAY = "overlay"
 DELETED = "deleted"
 _VIEWS = 16
 """Overlay graphs kept ready, the most recently used."""

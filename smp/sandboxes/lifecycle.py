@@ -26,7 +26,7 @@ from smp.domain.sandboxes import (
     TracerName,
 )
 from smp.domain.sessions import Session
-from smp.ports.artifact_store import ArtifactStore
+from smp.ports.artifact_store import EXECUTION, SANDBOX, ArtifactStore
 from smp.ports.clock import Clock
 from smp.ports.graph_store import GraphStore
 from smp.ports.notifier import Notifier
@@ -35,9 +35,6 @@ from smp.ports.source_tree import SourceTree
 from smp.sandboxes.egress import report_blocks
 from smp.sandboxes.tracing import InjectedCalls, inject_calls
 from smp.settings import Settings
-
-SANDBOX = "sandbox"
-EXECUTION = "execution"
 
 
 class SandboxService:

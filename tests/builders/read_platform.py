@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from smp.adapters.memory import MemoryStore, MemoryVectorIndex
+from smp.adapters.records_directory import DirectoryRecordFiles
 from smp.domain.communities import Bridge, Community, Partition
 from smp.domain.errors import SessionExpired, SessionNotFound
 from smp.domain.graph import Scope, Scores
@@ -24,6 +25,7 @@ from smp.indexing.merkle import build_tree
 from smp.ports.clock import Clock
 from smp.ports.embedder import Embedder
 from smp.ports.vector_index import Matrix
+from smp.records.recorder import Recorder
 from smp.services import Services
 from smp.settings import Settings
 from tests.builders.graph_text import build_store
@@ -108,8 +110,9 @@ def read_platform(graph: str) -> Services:
     store.record(_changes(ids))
     partition = _partition(ids)
     missing = cast("Any", None)
+    settings = Settings(repo=Path("repo"), data_dir=Path("data"), cache_dir=Path("cache"))
     return Services(
-        settings=Settings(repo=Path("repo"), data_dir=Path("data"), cache_dir=Path("cache")),
+        settings=settings,
         clock=StoppedClock(),
         sources=missing,
         graph=store,
@@ -128,6 +131,7 @@ def read_platform(graph: str) -> Services:
         equivalents=missing,
         handoff=missing,
         reviews=missing,
+        records=Recorder(DirectoryRecordFiles(settings), StoppedClock()),
         runs=missing,
     )
 

@@ -15,7 +15,7 @@ from smp.query.resolve import resolve_path
 from smp.rpc.context import RequestContext
 from smp.rpc.method import rpc_method
 from smp.rpc.reading import given, rfc3339, wire
-from smp.rpc.wire import AnyRef, Commit, Params, Path, Result, Risk, SessionRef, Text
+from smp.rpc.wire import AnyRef, Commit, KnownResult, Params, Path, Result, Risk, SessionRef, Text
 
 Files = Annotated[tuple[Path, ...], Meta(min_length=1)]
 
@@ -241,6 +241,7 @@ class ClearResult(Result, frozen=True, kw_only=True, tag_field="verdict", tag="c
     target: str
     checks: ChecksResult
     safety_level: SafetyLevel
+    known: KnownResult | UnsetType = UNSET
 
 
 class RedAlertResult(Result, frozen=True, kw_only=True, tag_field="verdict", tag="red_alert"):
@@ -251,6 +252,7 @@ class RedAlertResult(Result, frozen=True, kw_only=True, tag_field="verdict", tag
     safety_level: SafetyLevel
     blocking: tuple[BlockingResult, ...]
     unblock_conditions: tuple[ConditionResult, ...]
+    known: KnownResult | UnsetType = UNSET
 
 
 class BlockedResult(Result, frozen=True, kw_only=True, tag_field="verdict", tag="blocked"):
@@ -258,6 +260,7 @@ class BlockedResult(Result, frozen=True, kw_only=True, tag_field="verdict", tag=
 
     target: str
     reasons: tuple[str, ...]
+    known: KnownResult | UnsetType = UNSET
 
 
 @rpc_method("smp/guard/check")
@@ -271,7 +274,8 @@ def guard_check(params: GuardParams, ctx: RequestContext) -> ClearResult | RedAl
         intended_change=given(params.intended_change),
         coverage_report=given(params.coverage_report),
     )
-    return _guarded(report)
+    known = ctx.services.records.known(target)
+    return _guarded(report, wire(known, KnownResult) if known is not None else UNSET)
 
 
 class DryrunParams(Params, frozen=True, kw_only=True):
@@ -462,18 +466,19 @@ def audit_get(params: AuditParams, ctx: RequestContext) -> AuditResult:
     )
 
 
-def _guarded(report: GuardReport) -> ClearResult | RedAlertResult | BlockedResult:
+def _guarded(report: GuardReport, known: KnownResult | UnsetType) -> ClearResult | RedAlertResult | BlockedResult:
     if report.verdict is GuardVerdict.BLOCKED:
-        return BlockedResult(target=report.target, reasons=report.reasons)
+        return BlockedResult(target=report.target, reasons=report.reasons, known=known)
     checks = wire(report.checks, ChecksResult)
     if report.verdict is GuardVerdict.CLEAR:
-        return ClearResult(target=report.target, checks=checks, safety_level=report.safety_level)
+        return ClearResult(target=report.target, checks=checks, safety_level=report.safety_level, known=known)
     return RedAlertResult(
         target=report.target,
         checks=checks,
         safety_level=report.safety_level,
         blocking=tuple(wire(item, BlockingResult) for item in report.blocking),
         unblock_conditions=tuple(wire(item, ConditionResult) for item in report.unblock_conditions),
+        known=known,
     )
 
 

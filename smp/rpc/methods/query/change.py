@@ -16,7 +16,7 @@ from smp.query.resolve import resolve_file, resolve_node, resolve_path
 from smp.rpc.context import RequestContext
 from smp.rpc.method import rpc_method
 from smp.rpc.reading import graph_of, hot_rule, note_read, wire
-from smp.rpc.wire import NodeRef, Params, Path, Result, Risk, SessionRef
+from smp.rpc.wire import KnownResult, NodeRef, Params, Path, Result, Risk, SessionRef
 
 ChangeType = Literal["signature_change", "delete", "move"]
 
@@ -156,6 +156,7 @@ class ContextResult(Result, frozen=True, kw_only=True):
     data_flow_out: tuple[FlowOutResult, ...]
     reach: tuple[ReachResult, ...]
     attention: AttentionResult | UnsetType = UNSET
+    known: KnownResult | UnsetType = UNSET
 
 
 @rpc_method("smp/context")
@@ -166,6 +167,7 @@ def context(params: ContextParams, ctx: RequestContext) -> ContextResult:
     note_read(ctx, params.session_id, file, method="smp/context")
     telemetry = ctx.services.telemetry
     found = file_context(graph, telemetry, file, hot=hot_rule(ctx), depth=params.depth)
+    known = ctx.services.records.known(file.qualname)
     closer = params.scope in ("debug", "review")
     return ContextResult(
         summary=wire(found.summary, SummaryResult),
@@ -188,6 +190,7 @@ def context(params: ContextParams, ctx: RequestContext) -> ContextResult:
         ),
         reach=tuple(wire(item, ReachResult) for item in found.reach),
         attention=wire(attention(graph, telemetry, file), AttentionResult) if closer else UNSET,
+        known=wire(known, KnownResult) if known is not None else UNSET,
     )
 
 

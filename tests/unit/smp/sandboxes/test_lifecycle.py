@@ -30,9 +30,10 @@ from smp.domain.sandboxes import (
 )
 from smp.domain.sessions import Concurrency, SafetyLevel, Session, SessionMode, SessionStatus
 from smp.domain.traces import CallObservation, Frame, Trace
+from smp.ports.artifact_store import SANDBOX
 from smp.ports.clock import Clock
 from smp.ports.sandbox_driver import Capabilities, SandboxDriver
-from smp.sandboxes.lifecycle import SANDBOX, SandboxService
+from smp.sandboxes.lifecycle import SandboxService
 from smp.settings import Settings
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
