@@ -20,7 +20,11 @@ last_argument = click.argument("last", type=click.IntRange(1), default=20)
 
 @click.group()
 def memory() -> None:
-    """What sessions left on record."""
+    """What sessions left on record.
+
+    \b
+    Example: smp memory episodes 5
+    """
 
 
 @memory.command()
@@ -61,7 +65,11 @@ def facts(settings: Settings, last: int, as_json: bool) -> None:
 
 @click.group()
 def evolve() -> None:
-    """Repair rules: proposed when one kind of change has resolved one kind of failure three times."""
+    """Repair rules: proposed when one kind of change has resolved one kind of failure three times.
+
+    \b
+    Example: smp evolve rules accept rule_0123456789ab
+    """
 
 
 @evolve.group(invoke_without_command=True)

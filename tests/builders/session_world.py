@@ -20,6 +20,7 @@ import msgspec
 from msgspec.structs import replace
 
 from smp.adapters.memory import MemoryStore
+from smp.adapters.records_directory import DirectoryRecordFiles
 from smp.adapters.sessions_sqlite.artifacts import SqliteArtifactStore
 from smp.adapters.sessions_sqlite.notifications import SqliteNotifier
 from smp.adapters.sessions_sqlite.sessions import SqliteSessionStore
@@ -53,6 +54,7 @@ from smp.indexing.reports import FileChange, GraphPreview, ParseError, UpdateRep
 from smp.ports.clock import Clock
 from smp.ports.graph_store import GraphStore
 from smp.ports.sandbox_driver import Capabilities, SandboxDriver
+from smp.records.recorder import Recorder
 from smp.safety.sessions import SessionService
 from smp.settings import Settings
 
@@ -343,6 +345,12 @@ class World:
             graph=graph,
             telemetry=graph,
             sandbox_driver=driver,
+        )
+        self.records = Recorder(DirectoryRecordFiles(settings), clock)
+        self.service.when_session_ends(
+            lambda session, events, written: self.records.session_ended(
+                session, events, self.artifacts, written=written
+            )
         )
 
     def again(self) -> World:

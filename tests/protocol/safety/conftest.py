@@ -39,7 +39,13 @@ def ask(world: World) -> Ask:
     # The handlers of these groups touch three services; the others need not exist.
     services = cast(
         "Services",
-        SimpleNamespace(settings=world.settings, clock=world.clock, indexer=world.indexer, sessions=world.service),
+        SimpleNamespace(
+            settings=world.settings,
+            clock=world.clock,
+            indexer=world.indexer,
+            sessions=world.service,
+            records=world.records,
+        ),
     )
     dispatcher = Dispatcher(MethodRegistry((safety, memory)), services)
 

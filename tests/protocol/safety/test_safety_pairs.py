@@ -101,3 +101,22 @@ def test_hostile_paths_are_refused_everywhere(world: World, ask: Ask) -> None:
         ):
             answer = ask(method, {"session_id": session, **params})
             assert answer["error"]["code"] == -32602, (method, path, answer)
+
+
+def test_the_guard_tells_what_earlier_sessions_met_in_the_file(ask: Ask, world: World) -> None:
+    def opened() -> str:
+        params = {
+            "agent_id": "coder",
+            "task": "t",
+            "scope": ["shop/cart.py"],
+            "mode": "write",
+            "concurrency": "exclusive",
+        }
+        return str(ask("smp/session/open", params)["result"]["session_id"])
+
+    first = opened()
+    assert "known" not in ask("smp/guard/check", {"session_id": first, "target": "shop/cart.py"})["result"]
+    world.service.update(first, (FileChange(path=FilePath("shop/cart.py"), content=b"def total():\n    return 1\n"),))
+    ask("smp/session/close", {"session_id": first, "status": "completed"})
+    known = ask("smp/guard/check", {"session_id": opened(), "target": "shop/cart.py"})["result"]["known"]
+    assert (known["file"], len(known["episodes"]), known["rules"]) == ("shop/cart.py", 1, [])
