@@ -100,6 +100,9 @@ class Op(IntEnum):
     """op, name, text name, 1 | 0: op where its attribute equals a text (or not); tells members of a union apart."""
     HOLDER = 36
     """name, receiver ops, innermost first: the first whose class has a member of that name, by itself or inherited."""
+    MEMBER_TYPE = 38
+    """unbound name op, class ops, innermost first: a type that one of these classes inherits from a base, else what the name
+    means otherwise."""
     TYPE_PARAM = 37
     """name, bound type op | NOTHING: a type parameter in a type expression; what it is bound to, else its bound."""
 

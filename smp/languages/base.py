@@ -139,7 +139,7 @@ class Tables(Struct, frozen=True, kw_only=True):
         constructors: Method names that run when a class is called, in the order looked for; all that exist count.
         call_method: Method that runs when an instance is called; empty: none.
         builtins: Names that are defined everywhere, with their dotted name (`len` → `builtins.len`).
-        transfers: Dotted external name → what it does.
+        transfers: Dotted external name → what it does; `*.name`: any method of that name of which nothing else is known.
         transparent: Dotted names of decorators that leave the name holding the definition (or an equal of it).
         optional: Type constructors to be seen through (`typing.Optional` …): an instance of any argument.
         element_last: External generic types whose element is the last argument (`dict[K, V]` by value) …
@@ -168,6 +168,7 @@ class Tables(Struct, frozen=True, kw_only=True):
             its class. object_type: what every type is below.
         function_types: External function type → types of its parameters, as in `Transfer.hands`; the last type argument is
             the result where there is one.
+        factories: Names of methods of external classes that give an instance of the class (`valueOf`).
         iterator_methods: Methods that give the iterator of an instance.
     """
 
@@ -207,6 +208,7 @@ class Tables(Struct, frozen=True, kw_only=True):
     object_type: str = ""
     function_types: Mapping[str, tuple[str, ...]] = {}
     iterator_methods: tuple[str, ...] = ()
+    factories: frozenset[str] = frozenset()
 
 
 class Language(abc.ABC):

@@ -358,7 +358,8 @@ class Calling(Solver, abc.ABC):
         self, state: UnitState, value: Value, at: int, arguments: tuple[Argument, ...], result: int
     ) -> None:
         """A call of something outside the project, by what the language's table knows of it."""
-        transfer = self.tables.transfers.get(value.name)
+        transfers = self.tables.transfers
+        transfer = transfers.get(value.name) or transfers.get(f"*.{value.name.rpartition('.')[2]}")
         if transfer is None:
             state.add(result, self.intern.xinst(self.called_name(value.name)))
             return
@@ -402,6 +403,9 @@ class Calling(Solver, abc.ABC):
         """The type of what an external callable returns: the class itself, or a name for the unknown result."""
         if "()" in dotted:
             return "object()"
+        holder, _, method = dotted.rpartition(".")
+        if method in self.tables.factories and holder.rpartition(".")[2][:1].isupper():
+            return holder
         return dotted if dotted.rpartition(".")[2][:1].isupper() else f"{dotted}()"
 
     def apply(

@@ -209,6 +209,10 @@ class Emission:
             chosen = self.flow.overloads.choose(refs, self.given)
             if len(chosen) == 1:
                 kept.append(by_ref[chosen[0]])
+            elif (
+                not chosen and owner is not None and recv is not None and self.lookup.outside(owner, refs[0].decl.name)
+            ):
+                kept.append(self.program.values.xbound(self.lookup.outside(owner, refs[0].decl.name), recv))
             else:
                 open_ |= {ref.node_id for ref in chosen if ref.node_id is not None}
         return kept, open_
@@ -331,7 +335,7 @@ class Emission:
                 return known
             external.add(value.name)
             return True
-        if kind == XINST:
+        if kind == XINST and (self.flow.tables.call_method or not self.flow.tables.overloads):
             external.add(f"{value.name}.__call__")
             return True
         return kind in (CONT, GEN)

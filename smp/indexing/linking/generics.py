@@ -28,7 +28,8 @@ def shape_of(text: str) -> Shape:
 
 
 def _parse(text: str) -> tuple[Shape, str]:
-    end = next((at for at, sign in enumerate(text) if sign in "[],"), len(text))
+    start = 2 if text.startswith("[]") else 0  # the name of an array
+    end = next((at for at in range(start, len(text)) if text[at] in "[],"), len(text))
     name, rest = text[:end], text[end:]
     arguments: list[Shape] = []
     if rest.startswith("["):

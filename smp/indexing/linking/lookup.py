@@ -96,6 +96,16 @@ class Lookup:
                 break
         return first._replace(functions=tuple(functions)) if first is not None else None
 
+    def outside(self, ref: ClassRef, name: str) -> str:
+        """The dotted name that a method has which no class of the project offers, if a base from outside may."""
+        tables = self.program.tables
+        for entry in self.program.mro(ref):
+            if isinstance(entry, str) and entry and entry not in tables.ignored_bases:
+                known = tables.members.get(entry)
+                if known is None or name in known:
+                    return f"{entry}.{name}"
+        return ""
+
     def replaces(self, ref: FuncRef, other: FuncRef) -> bool:
         """Whether a method has the parameter types of another, which stands further up; a type parameter equals any type."""
         if ref.cls is other.cls or len(ref.decl.params) != len(other.decl.params):

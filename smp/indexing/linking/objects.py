@@ -164,7 +164,10 @@ class ObjectRules(Calling):
     def typed_result(self, state: UnitState, text: str, recv: Value, at: int, result: int) -> None:
         """`list.get(0)` is what the list was declared to hold."""
         shape = shape_of(text)
-        if recv.kind == XINST:
+        if recv.kind == INST:
+            for base in self.outer_bases(recv):
+                self.typed_result(state, text, base, at, result)
+        elif recv.kind == XINST:
             for value in filled(shape, recv.args, self.intern):
                 state.add(result, value)
         elif recv.kind == CONT:
@@ -178,6 +181,17 @@ class ObjectRules(Calling):
                 for which in ("*", "all"):
                     state.link(everything, self.node(state, element_key(made, which)))
                 state.add(result, made)
+
+    def outer_bases(self, value: Value) -> tuple[Value, ...]:
+        """Generic types from outside that the class of an instance extends, with their arguments."""
+        found: list[Value] = []
+        for entry in self.program.mro(value.ref) if isinstance(value.ref, ClassRef) else ():
+            if isinstance(entry, ClassRef):
+                unit = self.program.units[entry.unit]
+                for at in entry.decl.bases:
+                    if at != NOTHING and unit.summary.ops[at][0] == Op.APPLY:
+                        found += [v for v in self.types.instances_for(unit, at, value, entry) if v.kind == XINST]
+        return tuple(dict.fromkeys(found))
 
     def _take_types(self, state: UnitState, ref: FuncRef, signature: FuncRef, declared: Value) -> None:
         unit = self.program.units[signature.unit]

@@ -107,6 +107,8 @@ class Overloads:
         ):
             if own == far:
                 continue
+            if mine == 0 and theirs > 0:
+                continue
             if mine >= MAYBE or theirs >= MAYBE:
                 if not self._narrower(own, far):
                     return False
@@ -149,7 +151,7 @@ class Overloads:
                 open_.remove(at)
             types = self._parameter(ref, at)
             if at == rest and not listed:
-                distance = 0
+                distance = self._as_array(argument, types) if typed else 0
             else:
                 distance = self._distance(argument, types) if typed else 0
             if distance > MAYBE:
@@ -160,6 +162,13 @@ class Overloads:
             return None
         listed = listed or (rest != NOTHING and len(arguments) <= len(plain)) or bool(open_)
         return Fit(tuple(distances), tuple(wanted), listed)
+
+    def _as_array(self, argument: Given, elements: tuple[Value, ...]) -> int:
+        """An array that is handed on whole as the rest of the arguments."""
+        inner = [one for value in argument.values if value.args for one in value.args[0]]
+        if not inner or not elements:
+            return 0
+        return min(self.distance(one, element) for one in inner for element in elements)
 
     def _is_array(self, argument: Given) -> bool:
         return not argument.values or any(value.name == ARRAY for value in argument.values)
@@ -211,7 +220,8 @@ class Overloads:
         tables = self.tables
         if target.name in mro:
             return min(mro.index(target.name), FAR - 1)
-        outside = [entry for entry in mro if isinstance(entry, str) and entry not in tables.ignored_bases]
+        known_bases = {*tables.ignored_bases, tables.object_type}
+        outside = [entry for entry in mro if isinstance(entry, str) and entry not in known_bases]
         if target.name in tables.plain_types or not outside:
             return MAYBE + 1
         known = [self._external(entry, target.name) for entry in outside]

@@ -23,6 +23,8 @@ from smp.indexing.linking.units import Unit
 from smp.indexing.linking.values import CLASS, EXT, MODULE, ClassRef, FuncRef, Value
 from smp.languages.base import Module, Resolver, Tables
 
+MAX_DEPTH = 16
+"""Bases above bases that are searched for a type in their bodies."""
 MAX_CHAIN = 32
 """Longest chain of re-exports that is followed."""
 
@@ -171,6 +173,13 @@ class Program(Modules):
             return self.export(unit.path, unit.summary.names[op[1]])
         if code == Op.ATTR:
             return self._attribute(unit, at, op)
+        if code == Op.MEMBER_TYPE:
+            name = unit.summary.names[unit.summary.ops[op[1]][1]]
+            for around in op[2:]:
+                inherited = self._inherited_type(unit.classes[unit.summary.ops[around][1]], name, 0)
+                if inherited is not None:
+                    return Resolved({inherited: Resolution.HIERARCHY})
+            return self.resolve(unit, op[1])
         if code == Op.ALIAS_TYPE:
             return self.resolve(unit, op[1])
         if code == Op.DECLARED:
@@ -212,6 +221,24 @@ class Program(Modules):
         if base.leaves or not static:
             leaves.append((unit.index, at))
         return Resolved(labels, tuple(dict.fromkeys(leaves)), missing, unknown)
+
+    def _inherited_type(self, ref: ClassRef, name: str, depth: int) -> Value | None:
+        """A type in the body of one of a class's bases; asked before there is a hierarchy, as bases may be named by it."""
+        unit = self.units[ref.unit]
+        self.read(("class", ref))
+        for at in ref.decl.bases:
+            for base in self.base_values(unit, at):
+                if not isinstance(base, ClassRef) or base is ref or depth > MAX_DEPTH:
+                    continue
+                self.read(("class", base))
+                for member in base.members.get(name, ()):
+                    for value in self.resolve(self.units[base.unit], member).labels:
+                        if value.kind == CLASS:
+                            return value
+                found = self._inherited_type(base, name, depth + 1)
+                if found is not None:
+                    return found
+        return None
 
     def module_attribute(self, module: Value, name: str) -> Resolved:
         """A name read from a module: what it exports, else a submodule; of a package what any of its files does."""

@@ -48,7 +48,7 @@ class Rules(ObjectRules):
                 self.watch(state, op[1], self.ATTR, names[op[2]], at)
             elif code == Op.CONST:
                 state.add(at, self.intern.xinst(names[op[1]]))
-            elif code in (Op.VAR, Op.UNBOUND, Op.IMPORT, Op.GLOBAL):
+            elif code in (Op.VAR, Op.UNBOUND, Op.IMPORT, Op.GLOBAL, Op.MEMBER_TYPE):
                 self._start_name(state, at, op)
             elif code == Op.FUNC:
                 state.add(at, self.intern.func(unit.functions[op[1]]))
@@ -503,6 +503,9 @@ class Rules(ObjectRules):
                 made = [self.call_method(state, value, name, (), inner) for name in ways]
                 if any(made):
                     self.watch(state, inner, self.ITER, result)
+                elif self.tables.overloads:
+                    for base in self.outer_bases(value):
+                        self.iterate(state, base, result)
                 else:
                     self.call_method(state, value, "__getitem__", ((0, "", NOTHING),), result)
         elif kind == UNKNOWN:

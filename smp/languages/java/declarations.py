@@ -198,6 +198,7 @@ class JavaWalk(StatementWalk):
                 for part in parts_of(clause):
                     for base in parts_of(part) if part.type in ("type_list", "interface_type_list") else [part]:
                         self._inherit(draft, self.type_of(base), line_of(base))
+        draft.extends = bool(draft.bases)
         self._roots(draft)
         self._components(draft)
         self.fill_members(draft, draft.node.child_by_field_name("body"))
@@ -217,8 +218,9 @@ class JavaWalk(StatementWalk):
         if kind == "enum_declaration":
             self._inherit(draft, self.unbound("java.lang.Enum"), 0)
             itself = self.class_op(draft)
-            for name, result in (("values", self.array_of(itself, 1)), ("valueOf", itself)):
-                made = self._implicit(draft, name, (), result, static=True)
+            name_param = (Param("name", annotation=self.unbound("java.lang.String")),)
+            for name, params, result in (("values", (), self.array_of(itself, 1)), ("valueOf", name_param, itself)):
+                made = self._implicit(draft, name, params, result, static=True)
                 draft.static_members.append((name, made))
                 draft.methods.add(name)
         elif kind == "record_declaration":
@@ -402,6 +404,7 @@ class JavaWalk(StatementWalk):
         made = self.new_draft(definition.name, definition, node)
         made.within = self.frame
         self._inherit(made, base, line_of(node))
+        made.extends = True
         self._inherit(made, self.unbound("java.lang.Object"), 0)
         self.declare_members(made, body)
         before = self.frame

@@ -62,9 +62,9 @@ class ExpressionWalk(TypeWalk):
         if found is not None:
             return found
         if name[:1].isupper() and not (name.isupper() and len(name) > 1):
-            return self.unbound(name)
+            return self.open_type(name)
         inherited = self.own_member(name, method=False)
-        return self.b.phi([inherited, self.unbound(name)]) if name[:1].isupper() else inherited
+        return self.b.phi([inherited, self.open_type(name)]) if name[:1].isupper() else inherited
 
     def _this(self, node: tree_sitter.Node) -> int:
         if self.frame.this != NOTHING:
@@ -154,8 +154,8 @@ class ExpressionWalk(TypeWalk):
         types = {self._plain_type(value) for value in (left, right)}
         if operator == "+" and STRING in types:
             return self.b.const(STRING)
-        if "" in types:
-            return NOTHING
+        if "" in types:  # of a number and something unknown it is the latter that says more
+            return left if not self._plain_type(left) else right
         if types == {"boolean"}:
             return self.b.const("boolean")
         return self.b.const(next((name for name in _WIDTH if name in types), "int"))

@@ -187,6 +187,19 @@ def _others() -> dict[str, Transfer]:
         table[f"java.lang.String.{name}"] = Transfer(result="instance:boolean")
     for name in ("StringBuilder", "StringBuffer", "Object", "Integer", "Long"):
         table[f"java.lang.{name}.toString"] = Transfer(result="instance:java.lang.String")
+    for name in ("toString", "getName", "getSimpleName", "getMessage", "getCanonicalName", "nextLine", "readLine"):
+        table[f"*.{name}"] = Transfer(result="instance:java.lang.String")
+    for name in ("hashCode", "size", "length", "intValue", "ordinal", "compareTo", "compare", "indexOf"):
+        table[f"*.{name}"] = Transfer(result="instance:int")
+    for (
+        name
+    ) in "equals isEmpty contains containsKey containsValue hasNext isPresent booleanValue startsWith endsWith".split():
+        table[f"*.{name}"] = Transfer(result="instance:boolean")
+    for name in "byte short long float double char".split():
+        table[f"*.{name}Value"] = Transfer(result=f"instance:{name}")
+    table["*.getClass"] = Transfer(result="instance:java.lang.Class")
+    for name in "max min abs".split():
+        table[f"java.lang.Math.{name}"] = Transfer(result="arg:0")
     return table
 
 
@@ -283,6 +296,7 @@ TABLES = Tables(
         "java.util.concurrent.Callable": frozenset({"call"}),
     },
     plain_types=frozenset(_PLAIN),
+    closed_types=frozenset({"java.lang.Object"}),
     test_hooks=("setUp", "tearDown"),
     sequence_type="java.util.List",
     tuple_type="[]",
@@ -297,4 +311,7 @@ TABLES = Tables(
     object_type="java.lang.Object",
     function_types=FUNCTIONS,
     iterator_methods=("iterator",),
+    factories=frozenset(
+        "of valueOf forName getInstance newInstance compile now create copyOf ofNullable empty".split()
+    ),
 )

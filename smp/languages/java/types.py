@@ -54,7 +54,7 @@ class TypeWalk(NominalWalk):
         if name == "var":
             return NOTHING
         found = self.find_type(name)
-        value = found if found is not None else self.unbound(name)
+        value = found if found is not None else self.open_type(name)
         if self.b.ops[value][0] != Op.TYPE_PARAM:
             self.refer(value, node)
         return value
@@ -70,7 +70,7 @@ class TypeWalk(NominalWalk):
         first = next((at for at, name in enumerate(names) if name[:1].isupper()), len(names) - 1)
         if first == 0:
             found = self.find_type(names[0])
-            value = found if found is not None else self.unbound(names[0])
+            value = found if found is not None else self.open_type(names[0])
         else:
             value = self.qualified(".".join(names[:first]), names[first], line)
         for name in names[first + 1 :]:
@@ -104,7 +104,7 @@ class TypeWalk(NominalWalk):
             name = next((text_of(part) for part in parts if part.type in ("type_identifier", "identifier")), "")
             bound = next((part for part in parts if part.type == "type_bound"), None)
             bounds = [op for op in (self.type_of(part) for part in parts_of(bound)) if op != NOTHING]
-            limit = self.b.op(Op.UNION, *bounds) if len(bounds) > 1 else next(iter(bounds), NOTHING)
+            limit = self.b.op(Op.UNION, *bounds) if len(bounds) > 1 else next(iter(bounds), self.unbound(OBJECT))
             found[name] = self.b.op(Op.TYPE_PARAM, self.b.name(name), limit)
         return found
 

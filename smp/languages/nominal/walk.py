@@ -56,10 +56,12 @@ class TypeDraft:
     static_members: list[tuple[str, int]] = field(default_factory=list)
     annotations: dict[str, int] = field(default_factory=dict)
     flags: int = 0
+    extends: bool = False
+    """Whether it names a base, whose types it has as its own."""
     type_params: tuple[str, ...] = ()
 
-    def finish(self) -> Class:
-        """The finished class."""
+    def finish(self, nested: Sequence[tuple[str, int]]) -> Class:
+        """The finished class; nested: the types in its body."""
         return Class(
             name=self.name,
             definition=self.definition.index,
@@ -68,7 +70,7 @@ class TypeDraft:
             base_lines=tuple(self.base_lines),
             members=tuple(self.members),
             annotations=tuple(self.annotations.items()),
-            static_members=tuple(self.static_members),
+            static_members=(*self.static_members, *nested),
             flags=self.flags,
             type_params=self.type_params,
         )
@@ -215,6 +217,12 @@ class NominalWalk:
         """A name that the file does not settle: of the package, of the language, or unknown."""
         return self.b.shared(Op.UNBOUND, self.b.name(name))
 
+    def open_type(self, name: str) -> int:
+        """A type that the file does not settle: inherited by a class around, else of the package or the language."""
+        value = self.unbound(name)
+        classes = [self.class_op(draft) for draft, _ in self.enclosing() if draft.extends]
+        return self.b.shared(Op.MEMBER_TYPE, value, *classes) if classes else value
+
     # Members ---------------------------------------------------------------------------------------------------------
 
     def holder(self, name: str, receivers: Sequence[int]) -> int:
@@ -332,7 +340,8 @@ class NominalWalk:
     def finish(self, header: Header) -> None:
         """Fills what the builder still lacks."""
         for draft in self.drafts:
-            self.b.classes[draft.index] = draft.finish()
+            nested = [(name, self.class_op(inner)) for name, inner in draft.nested.items()]
+            self.b.classes[draft.index] = draft.finish(nested)
         stars = tuple(at for at, declaration in enumerate(self.b.imports) if declaration.name == "*")
         self.b.exports = Exports(
             names=tuple((name, self.class_op(draft)) for name, draft in self.top.items()), stars=stars, listed=()
