@@ -170,6 +170,10 @@ class Tables(Struct, frozen=True, kw_only=True):
             the result where there is one.
         factories: Names of methods of external classes that give an instance of the class (`valueOf`).
         iterator_methods: Methods that give the iterator of an instance.
+        embedding: A base lends its members and no more: a value declared to be of a class is of no class below it unless it is an
+            interface, and a member that a base in the project has is meant even behind a base from outside.
+        structural: A class implements every interface whose methods it has.
+        plain_construction: Calling a class makes or converts a value and runs no code of the project: a use, no call.
     """
 
     constructors: tuple[str, ...] = ()
@@ -188,6 +192,9 @@ class Tables(Struct, frozen=True, kw_only=True):
     plain_types: frozenset[str] = frozenset()
     property_decorators: frozenset[str] = frozenset()
     test_hooks: tuple[str, ...] = ()
+    embedding: bool = False
+    structural: bool = False
+    plain_construction: bool = False
     sequence_type: str = "builtins.list"
     tuple_type: str = "builtins.tuple"
     mapping_type: str = "builtins.dict"

@@ -149,6 +149,10 @@ class Emission:
         callee = self.ops[site.op][1]
         text = self.names[site.text] if site.text != NOTHING else ""
         held = self.best(self.state.values(callee)) if callee != NOTHING else []
+        if self.flow.tables.plain_construction:
+            for value in held:
+                if value.kind == CLASS and value.ref is not None and value.ref.node_id:
+                    self.edge(_USES, site.owner, value.ref.node_id, site.line)
         resolved = self.program.resolve(self.unit, callee)
         for value in resolved.labels:
             if value.ref is not None:
@@ -298,6 +302,8 @@ class Emission:
             assert isinstance(value.ref, FuncRef)
             assert value.recv is not None
             self.bound_target(value.ref, value.recv, targets, extra)
+            return True
+        if kind == CLASS and self.flow.tables.plain_construction:
             return True
         if kind == CLASS:
             assert isinstance(value.ref, ClassRef)

@@ -69,7 +69,7 @@ class Lookup:
             if isinstance(entry, ClassRef):
                 own = self.own(entry, name)
                 if own is not None:
-                    return own._replace(doubtful=opaque)
+                    return own._replace(doubtful=opaque and not tables.embedding)
                 continue
             if entry in tables.ignored_bases:
                 continue
@@ -170,10 +170,16 @@ class Lookup:
         """As `overrides`, worked out anew, and read by nobody."""
         before = self.program.begin()
         try:
-            found = [own for lower in ref.below if (own := self.own(lower, name)) is not None]
+            if self.program.tables.structural:  # what is promoted implements as well
+                found = [self.find(lower, name) for lower in ref.below]
+                found = [
+                    each for each in found if each.owner is not None and not each.owner.decl.flags & bits.C_INTERFACE
+                ]
+            else:
+                found = [own for lower in ref.below if (own := self.own(lower, name)) is not None]
         finally:
             self.program.reads, self.program.asker = before
-        return tuple(function for own in found for function in own.functions)
+        return tuple(dict.fromkeys(function for own in found for function in own.functions))
 
     def declared_type(self, ref: ClassRef, name: str) -> tuple[int, int] | None:
         """(unit, type op) of a field that a class of the resolution order declares."""

@@ -16,9 +16,11 @@ from typing import NamedTuple
 from smp.domain.graph import Resolution
 from smp.domain.ids import FilePath
 from smp.domain.source import NOTHING, FileSummary, Op
+from smp.indexing.linking import bits
 from smp.indexing.linking.extensions import build_extensions, promised
 from smp.indexing.linking.hierarchy import linearise
 from smp.indexing.linking.modules import Modules
+from smp.indexing.linking.structural import implement_structurally
 from smp.indexing.linking.units import Unit
 from smp.indexing.linking.values import CLASS, EXT, MODULE, ClassRef, FuncRef, Value
 from smp.languages.base import Module, Resolver, Tables
@@ -424,8 +426,12 @@ class Program(Modules):
         for unit in self.ordered():
             for ref in unit.classes:
                 for ancestor in self._ancestors(ref):
-                    if isinstance(ancestor, ClassRef):
+                    if isinstance(ancestor, ClassRef) and (
+                        ancestor.decl.flags & bits.C_INTERFACE or not self.tables.embedding
+                    ):
                         ancestor.below.append(ref)
+        if self.tables.structural:
+            implement_structurally(self)
 
     def _ancestors(self, ref: ClassRef) -> list[ClassRef | str]:
         """Classes behind a class, and the interfaces that it or they declare to implement."""

@@ -119,10 +119,10 @@ class Revision:
         new = [program.add(path, summaries[path]) for path in sorted(added)]
         self._resolve_anew(summaries, configs, tokens, files=bool(gone or added or kinds))
         self._forget(tokens)
-        moved = self._extend(before, tokens)
-        classes = classes or bool(moved)
+        classes = bool(self._extend(before, tokens)) or classes
         # Bases are read from names of any file: only where no token can be one of those is the hierarchy what it was.
-        if classes or any(_is_static(token) for token in tokens):
+        structural = program.tables.structural and any(isinstance(token, FuncRef) for token in tokens)
+        if classes or structural or any(_is_static(token) for token in tokens):
             tokens |= self._hierarchy(tokens)
             self._forget(tokens)
             tokens |= self._overridden()
@@ -141,8 +141,9 @@ class Revision:
             tokens |= {("calls", source) for source in self._calls}
         extra = {unit.index for unit in relined}
         # The line of a promise stands on an edge of the class.
+        moved = extra | {unit.index for unit in altered}
         extra |= {
-            ref.unit for unit in program.ordered() for ref in unit.classes for u, _, _ in ref.promises if u in extra
+            ref.unit for unit in program.ordered() for ref in unit.classes for u, _, _ in ref.promises if u in moved
         }
         return self._finish(tokens, extra, {unit.index for unit in gone})
 

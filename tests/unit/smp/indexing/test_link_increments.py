@@ -67,9 +67,37 @@ PROJECT: dict[str, str] = {
     "web/main.ts": "import { Kit, aid, table } from './index';\nimport * as kit from './kit';\nfunction start(k: kit.Part) { k.hook(); }\n"
     "start(new Kit());\nconst extra = { ...table, more: aid };\nextra.open(() => start(new kit.Kit())).deep.call();\nextra.size; extra.more(start);\n",
     "web/package.json": '{"name": "web", "type": "module"}\n',
+    "shop/go.mod": "module example.org/shop\n",
+    "shop/store/store.go": "package store\n\ntype Saver interface{ Save(n int) error }\ntype Base struct{ next *Store }\n"
+    "type Store struct { Base; saver Saver }\nfunc New() *Store { return &Store{} }\nfunc helper(s Saver) { s.Save(1) }\n",
+    "shop/store/methods.go": "package store\n\nfunc (s *Store) Save(n int) error { helper(s); s.hook(); return nil }\n"
+    "func (b *Base) hook() { b.next.Save(2); missing() }\nvar _ Saver = (*Store)(nil)\n",
+    "shop/store/more.go": 'package store\n\nimport "fmt"\n\nfunc other() { fmt.Println(New()) }\nvar table = map[string]func(){"a": other}\n',
+    "shop/main.go": 'package main\n\nimport "example.org/shop/store"\n\nfunc main() {\n\ts := store.New()\n\ts.Save(1)\n\tvar x store.Saver = s\n'
+    "\tx.Save(2)\n\tstore.Other()\n\thelper()\n}\n",
+    "shop/store/store_test.go": 'package store\n\nimport "testing"\n\nfunc TestSave(t *testing.T) { New().Save(1); t.Run("x", check) }\n'
+    "func check(t *testing.T) { other() }\n",
     "pyproject.toml": "[tool.pytest.ini_options]\npythonpath = ['.']\n",
 }
-NAMES = ("helper", "hook", "setup", "go", "run", "other", "Base", "Tool", "help", "Kit", "part", "traced", "inner")
+NAMES = (
+    "store",
+    "Store",
+    "Save",
+    "New",
+    "helper",
+    "hook",
+    "setup",
+    "go",
+    "run",
+    "other",
+    "Base",
+    "Tool",
+    "help",
+    "Kit",
+    "part",
+    "traced",
+    "inner",
+)
 SNIPPETS = (
     "\nfrom pkg.base import Base\nclass Extra(Base):\n    def hook(self):\n        self.setup()\n",
     "\ndef added(x: 'Base' = None, *more):\n    x.hook()\n    more[0]()\n    return lambda: x\n",
@@ -80,6 +108,10 @@ SNIPPETS = (
     "\ndef damaged(:\n    helper(\n",
     "\ndef __getattr__(name):\n    return name\n",
     "\nimport pkg.tools\npkg.tools.helper = pkg.tools.other\n",
+    "\nfunc (s *Store) hook() { s.Save(3) }\n",
+    '\nfunc missing() { other(); table["a"]() }\n',
+    "\ntype Extra struct{ Store }\nfunc (e Extra) Save(n int) error { return e.Store.Save(n) }\n",
+    "\nfunc Other() (*Store, error) { return New(), nil }\n",
     "\ndef setup(self):\n    self.extra = setup\n    self.extra.hook()\n    self.part.state()\n",
 )
 
@@ -87,7 +119,7 @@ SNIPPETS = (
 def _edit(texts: dict[str, str], chooser: random.Random) -> dict[str, str]:
     """One random edit of a project."""
     changed = dict(texts)
-    sources = sorted(path for path in changed if path.endswith((".py", ".ts")))
+    sources = sorted(path for path in changed if path.endswith((".py", ".ts", ".go")))
     path = chooser.choice(sources)
     lines = changed[path].splitlines(keepends=True)
     edits: tuple[Callable[[], None], ...] = (
@@ -102,6 +134,8 @@ def _edit(texts: dict[str, str], chooser: random.Random) -> dict[str, str]:
         lambda: changed.update({name: PROJECT[name] for name in chooser.sample(sorted(PROJECT), 4)}),
         lambda: changed.update({path: changed[path].replace("(Base)", chooser.choice(["", "(Mixin)", "(Exception)"]))}),
         lambda: changed.update({"pyproject.toml": f"[tool.pytest.ini_options]\npythonpath = ['{chooser.choice('.p')}']\n"}),
+        lambda: changed.update({"shop/go.mod": f"module example.org/{chooser.choice(['shop', 'other'])}\n"}),
+        lambda: changed.update({path.replace("shop/", "shop/store/", 1): changed.pop(path)}),
         lambda: changed.update({"web/package.json": f'{{"name": "web", "type": "{chooser.choice(["module", "commonjs"])}"}}'}),
     )  # fmt: skip
     cut = chooser.randrange(max(1, len(lines)))
@@ -158,7 +192,7 @@ def test_after_any_edit_the_edges_are_those_of_a_link_of_everything(seed: int) -
 def test_an_edit_that_nobody_else_sees_links_nothing_anew(edit: str) -> None:
     reader, linker = _Reader(), Linker()
     first = linker(reader.analysed(PROJECT), configs=_configured(PROJECT))
-    assert linker.linked_anew == 2
+    assert linker.linked_anew == 3
     after = {**PROJECT, "pkg/tools.py": edit}
     again = linker(
         reader.analysed(after),

@@ -1,0 +1,11 @@
+package d
+
+func good() { fine() }
+// -> d.go#fine [lexical]
+
+func broken( {
+	fine(
+}
+
+func fine() { good() }
+// -> d.go#good [lexical]

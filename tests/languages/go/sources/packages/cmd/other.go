@@ -1,0 +1,4 @@
+package main
+
+func helper() { main() }
+// -> cmd/main.go#main [lexical]

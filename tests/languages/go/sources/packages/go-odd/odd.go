@@ -1,0 +1,3 @@
+package odd
+
+func Strange() {}

@@ -1,0 +1,3 @@
+module example.org/shop // the shop
+
+go 1.22
