@@ -362,8 +362,13 @@ class MemoryVectorIndex(VectorIndex):
         stored = self._collections.get(collection, {})
         return {key: float(np.clip(stored[key][0] @ query, -1, 1)) for key in sorted(set(keys)) if key in stored}
 
-    def hashes(self, collection: str) -> dict[str, str]:
-        return {key: digest for key, (_, digest) in sorted(self._collections.get(collection, {}).items())}
+    def hashes(self, collection: str, keys: Iterable[str] | None = None) -> dict[str, str]:
+        wanted = None if keys is None else set(keys)
+        stored = sorted(self._collections.get(collection, {}).items())
+        return {key: digest for key, (_, digest) in stored if wanted is None or key in wanted}
+
+    def count(self, collection: str) -> int:
+        return len(self._collections.get(collection, {}))
 
     def vectors(self, collection: str, keys: Iterable[str]) -> dict[str, Vector]:
         stored = self._collections.get(collection, {})

@@ -35,7 +35,12 @@ class _Collection:
         self.hashes = {key: digest for key, digest, _ in rows}
         self.position = {key: index for index, key in enumerate(self.keys)}
         flat = np.frombuffer(b"".join(body for _, _, body in rows), dtype=np.float32)
-        self.matrix: Matrix = flat.reshape(len(rows), -1).copy() if rows else np.zeros((0, 0), dtype=np.float32)
+        self._room: Matrix = flat.reshape(len(rows), -1).copy() if rows else np.zeros((0, 0), dtype=np.float32)
+
+    @property
+    def matrix(self) -> Matrix:
+        """The rows in use; those behind are room for more, so that filling in does not copy everything each time."""
+        return self._room[: len(self.keys)]
 
     def put(self, keys: tuple[str, ...], vectors: Matrix, hashes: tuple[str, ...]) -> None:
         fresh: dict[str, int] = {}
@@ -46,15 +51,19 @@ class _Collection:
             else:
                 fresh[key] = row
         if fresh:
-            added = vectors[list(fresh.values())]
-            self.matrix = np.vstack((self.matrix, added)) if len(self.matrix) else added.copy()
+            used, needed = len(self.keys), len(self.keys) + len(fresh)
+            if needed > len(self._room):
+                room = np.empty((max(needed, used + used // 2), vectors.shape[1]), dtype=np.float32)
+                room[:used] = self.matrix if used else room[:0]
+                self._room = room
+            self._room[used:needed] = vectors[list(fresh.values())]
             for key in fresh:
                 self.position[key] = len(self.keys)
                 self.keys.append(key)
 
     def drop(self, keys: set[str]) -> None:
         kept = [index for index, key in enumerate(self.keys) if key not in keys]
-        self.matrix = self.matrix[kept]
+        self._room = self.matrix[kept]
         self.keys = [self.keys[index] for index in kept]
         self.position = {key: index for index, key in enumerate(self.keys)}
         self.hashes = {key: self.hashes[key] for key in self.keys}
@@ -139,9 +148,14 @@ class EmbeddedVectorIndex(VectorIndex):
             scores = self._scores(held, query, known)
         return dict(zip(known, map(float, scores), strict=True))
 
-    def hashes(self, collection: str) -> dict[str, str]:
+    def hashes(self, collection: str, keys: Iterable[str] | None = None) -> dict[str, str]:
         with self._lock, self._translated():
-            return dict(sorted(self._collection(collection).hashes.items()))
+            stored = self._collection(collection).hashes
+            return {key: stored[key] for key in sorted(stored if keys is None else set(keys)) if key in stored}
+
+    def count(self, collection: str) -> int:
+        with self._lock, self._translated():
+            return len(self._collection(collection).keys)
 
     def vectors(self, collection: str, keys: Iterable[str]) -> dict[str, Vector]:
         with self._lock, self._translated():

@@ -75,6 +75,7 @@ def serve(
                 notifier=services.notifier,
             )
             watching.enter_context(watcher.running())
+        watching.enter_context(services.indexer.keeping_up())
 
     app = build_app(services, MethodRegistry(METHOD_GROUPS), host=address, prepare=prepare)
     shown = listener.getsockname()

@@ -1,8 +1,4 @@
-"""What is embedded: the text of a node, and which nodes come first.
-
-A vector costs milliseconds, a large repository has tens of thousands of definitions (docs/adr/0003-embeddings.md). So the
-likeliest answers are embedded ahead, up to a bound, and any other node when it becomes a candidate.
-"""
+"""What is embedded: the text of a node, and which nodes come first (docs/adr/0003-embeddings.md)."""
 
 from __future__ import annotations
 
@@ -14,16 +10,8 @@ from smp.domain.metadata import Enrichment
 from smp.domain.words import split_words
 
 NODES, CENTROIDS = "nodes", "centroids"
-EMBEDDED_KINDS = (
-    NodeKind.FUNCTION,
-    NodeKind.CLASS,
-    NodeKind.INTERFACE,
-    NodeKind.FILE,
-    NodeKind.TEST,
-    NodeKind.VARIABLE,
-)
-AHEAD = 1_000
-"""Nodes that are embedded before anyone asks for them; smaller repositories are embedded whole."""
+AHEAD_KINDS = (NodeKind.FUNCTION, NodeKind.CLASS, NodeKind.INTERFACE, NodeKind.FILE, NodeKind.TEST)
+"""Nodes that are embedded before anyone asks for them; any other when it becomes a candidate."""
 TEXT_CHARS = 320
 """Of each part. The time of the model grows with the length, and what something is for stands at its beginning."""
 
@@ -46,20 +34,19 @@ def text_hash(text: str, model: str) -> str:
     return hashlib.sha256(f"{model}\0{text}".encode()).hexdigest()[:32]
 
 
-def ahead_of_time(nodes: Iterable[Node], *, tests: frozenset[str], limit: int = AHEAD) -> list[Node]:
-    """The nodes to embed ahead: code before tests, documented before undocumented, exported before private.
+def by_likelihood(nodes: Iterable[Node], *, tests: frozenset[str]) -> list[Node]:
+    """The order to embed in: code before tests, documented before undocumented, exported before private.
 
     Args:
         tests: Paths of test files.
     """
-    wanted = [node for node in nodes if node.kind in EMBEDDED_KINDS and node.kind is not NodeKind.VARIABLE]
-    wanted.sort(
+    return sorted(
+        nodes,
         key=lambda node: (
             node.kind is NodeKind.TEST or (node.file or "") in tests,
             node.metadata.docstring is None,
             not node.exported,
             node.kind is NodeKind.FILE,
             node.id,
-        )
+        ),
     )
-    return wanted[:limit]

@@ -5,7 +5,8 @@ A marker in the index cache says for which generation of the graph each was made
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import hashlib
+import threading
 from datetime import UTC
 
 import msgspec
@@ -17,7 +18,8 @@ from smp.domain.errors import Invalid
 from smp.domain.graph import OWNER_COMMUNITIES, Edge, EdgeKind, GraphDelta, GraphPart, Node, NodeKind, Scope, Scores
 from smp.domain.ids import NodeId
 from smp.domain.places import edge_order
-from smp.indexing.embed import CENTROIDS, EMBEDDED_KINDS, NODES, ahead_of_time, embedded_text, text_hash
+from smp.indexing.embed import CENTROIDS, NODES
+from smp.indexing.fill import SMALL, Embedding, Progress, VectorFill
 from smp.indexing.partition import MIN_SIZE, RELATIONSHIPS, RESOLUTIONS, detect, project
 from smp.indexing.rank import RANKED_EDGES, RANKED_KINDS, rank_nodes
 from smp.indexing.records import META, load_record
@@ -29,14 +31,13 @@ from smp.ports.index_cache import IndexCache
 from smp.ports.metadata_store import MetadataStore
 from smp.ports.vector_index import VectorIndex
 
-RANKED_KEY, PARTITION_KEY, EMBEDDED_KEY = "ranked", "partition", "embedded"
-EMBED_BATCH = 256
+RANKED_KEY, PARTITION_KEY = "ranked", "partition"
+COMMUNITIES_KEY, DIGEST_KEY = "communities", "communities_digest"
+"""The partition, large, and a digest by which a process sees that it has the present one."""
 REDETECT_SHARE = 0.10
 """Communities are detected anew when this share of the nodes has come or gone (specification, community detection)."""
 REDETECT_ALWAYS = 2_000
 """Below this many nodes they are detected after every change: it costs nothing."""
-
-Progress = Callable[[str, int, int], None]
 
 
 class _Mark(Struct, frozen=True):
@@ -46,8 +47,16 @@ class _Mark(Struct, frozen=True):
     nodes: int
 
 
+class SearchState(Struct, frozen=True, kw_only=True):
+    """What is known beyond nodes, edges and words when a search begins."""
+
+    partition: Partition
+    embedding: Embedding
+
+
 class Followers:
-    """Not thread-safe by itself; the indexer calls it under its lock."""
+    """Ranks and communities are made by one thread at a time: the indexer calls `rank`, `detect` and `ready` under a lock
+    of their own. `fill` and `embed` need none."""
 
     def __init__(
         self,
@@ -65,9 +74,10 @@ class Followers:
         self._metadata = metadata
         self._cache = cache
         self._vectors = vectors
-        self._embedder = embedder
+        self.fill = VectorFill(graph=graph, metadata=metadata, cache=cache, vectors=vectors, embedder=embedder)
         self._analytics = analytics
         self._partition: tuple[bytes, Partition] | None = None
+        self._usable: tuple[int, bool] | None = None
 
     def rank(self) -> None:
         """PageRank for the present generation; communities too when the graph has changed enough."""
@@ -116,43 +126,39 @@ class Followers:
 
     def partition(self) -> Partition:
         """What was detected last; empty before the first time."""
-        blob = self._cache.blobs(META, ["communities"]).get("communities")
-        if blob is None:
+        digest = self._cache.blobs(META, [DIGEST_KEY]).get(DIGEST_KEY)
+        if digest is None:
             return Partition()
-        if self._partition is None or self._partition[0] != blob:
-            self._partition = (blob, msgspec.msgpack.decode(blob, type=Partition))
+        if self._partition is None or self._partition[0] != digest:
+            blob = self._cache.blobs(META, [COMMUNITIES_KEY])[COMMUNITIES_KEY]
+            self._partition = (digest, msgspec.msgpack.decode(blob, type=Partition))
         return self._partition[1]
 
-    def embed(self, progress: Progress | None = None) -> None:
-        """Drop vectors of nodes that are gone, then embed ahead what is new or has changed its text."""
-        generation = self._generation()
-        mark = self._mark(EMBEDDED_KEY)
-        if mark is not None and mark.generation == generation:
-            return
-        nodes = list(self._graph.scan(Scope(), EMBEDDED_KINDS))
-        present = {str(node.id) for node in nodes}
-        self._vectors.delete(NODES, [key for key in self._vectors.hashes(NODES) if key not in present])
-        tests = frozenset(node.file or "" for node in nodes if node.kind is NodeKind.FILE and node.role == "test")
-        self.embed_nodes(ahead_of_time(nodes, tests=tests), progress)
-        self._put_centroids(self.partition())
-        self._set_mark(EMBEDDED_KEY, _Mark(generation, len(nodes)))
+    def embed(self, progress: Progress | None = None, *, stop: threading.Event | None = None) -> None:
+        """Vectors of all that is new or has changed its text, and the centroids of what they make."""
+        if not self.fill.whole() and self.fill.complete(progress, stop=stop):
+            self._put_centroids(self.partition())
 
-    def embed_nodes(self, nodes: Iterable[Node], progress: Progress | None = None) -> None:
-        """See that these nodes have vectors of their present text."""
-        wanted = {str(node.id): node for node in nodes}
-        enrichments = self._metadata.enrichments(NodeId(key) for key in wanted)
-        texts = {key: embedded_text(node, enrichments.get(node.id)) for key, node in wanted.items()}
-        hashes = {key: text_hash(text, self._embedder.model) for key, text in texts.items()}
-        stored = self._vectors.hashes(NODES)
-        missing = [key for key in texts if stored.get(key) != hashes[key]]
-        # neighbours in length share a batch, so that little is padded
-        missing.sort(key=lambda key: (len(texts[key]), key))
-        for start in range(0, len(missing), EMBED_BATCH):
-            batch = tuple(missing[start : start + EMBED_BATCH])
-            matrix = self._embedder.embed([texts[key] for key in batch])
-            self._vectors.upsert(NODES, batch, matrix, tuple(hashes[key] for key in batch))
-            if progress is not None:
-                progress("embed", start + len(batch), len(missing))
+    def usable(self) -> bool:
+        """Whether a search may begin with what there is: the graph is large, and ranks are not too far behind it."""
+        generation = self._generation()
+        if self._usable is None or self._usable[0] != generation:
+            mark = self._mark(RANKED_KEY)
+            small = self.fill.state().total <= SMALL
+            far = mark is None or abs(self._graph.size().nodes - mark.nodes) > REDETECT_SHARE * mark.nodes
+            self._usable = (generation, not small and not far)
+        return self._usable[1]
+
+    def catch_up(self) -> None:
+        """Make what a search may not begin without: ranks and communities, and in a small repository all vectors."""
+        self.rank()
+        if self.fill.state().total <= SMALL:
+            self.embed()
+        self._usable = None
+
+    def search_state(self) -> SearchState:
+        """Communities and vectors as they are by now."""
+        return SearchState(partition=self.partition(), embedding=self.fill.state())
 
     def _detect(
         self,
@@ -172,7 +178,8 @@ class Followers:
         with self._cache.transaction():
             self._graph.apply(GraphDelta(parts=(community_part(found),)))
             self._put_scores(ranks, found)
-            self._cache.put_blobs(META, {"communities": msgspec.msgpack.encode(found)})
+            blob = msgspec.msgpack.encode(found)
+            self._cache.put_blobs(META, {COMMUNITIES_KEY: blob, DIGEST_KEY: hashlib.sha256(blob).digest()})
             self._set_mark(PARTITION_KEY, _Mark(self._generation(), len(nodes)))
         self._put_centroids(found)
         return found

@@ -15,7 +15,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 
 import msgspec
@@ -39,7 +39,8 @@ from smp.indexing.capture import (
 from smp.indexing.changes import NodeChanges, compare_nodes, notification_of, telemetry_of
 from smp.indexing.churn import churn_of
 from smp.indexing.enrich import enrich_nodes
-from smp.indexing.follow import Followers
+from smp.indexing.follow import Followers, SearchState
+from smp.indexing.keep_up import keeping_up
 from smp.indexing.link import LINK_FORMAT, Linker
 from smp.indexing.merkle import build_tree
 from smp.indexing.overlay import OverlayGraphStore
@@ -133,6 +134,8 @@ class Indexer:
         self._link = link or Linker()
         self._analyse = analyse
         self._lock = threading.RLock()
+        self._following = threading.RLock()
+        self._changed = threading.Event()
         self._memory: Memory | None = None
         self._tree: tuple[int, MerkleTree] | None = None
         self._followers = Followers(
@@ -292,21 +295,27 @@ class Indexer:
 
     def ensure_ranked(self) -> None:
         """PageRank and communities of the present graph; nothing to do while it is unchanged."""
-        with self._lock:
+        with self._following:
             self._followers.rank()
 
     def ensure_embedded(self, progress: Progress | None = None) -> None:
-        """Vectors of what is new or has changed its text, within the bound of `Followers`."""
-        with self._lock:
-            self._followers.embed(progress)
+        """Vectors of all that is new or has changed its text; a kill loses one batch."""
+        self._followers.embed(progress)
 
     def embed_nodes(self, nodes: Iterable[Node], progress: Progress | None = None) -> None:
-        """See that these nodes have vectors of their present text, whatever was embedded ahead; costs what is missing.
+        """See that these nodes have vectors of their present text; costs what is missing."""
+        self._followers.fill.embed(nodes, progress)
 
-        For candidates of a search: `ensure_embedded` alone leaves out what lies beyond its bound.
-        """
-        with self._lock:
-            self._followers.embed_nodes(nodes, progress)
+    def ready_to_search(self) -> SearchState:
+        """Communities and vectors as they are; made first where the repository is small or has none."""
+        if not self._followers.usable():
+            with self._following:
+                self._followers.catch_up()
+        return self._followers.search_state()
+
+    def keeping_up(self) -> AbstractContextManager[None]:
+        """Ranks, communities and vectors follow the graph in a thread of its own while the context is open."""
+        return keeping_up(self._followers, self._following, self._changed)
 
     def detect_communities(
         self,
@@ -322,14 +331,14 @@ class Indexer:
             relationship_types: Edges that hold communities together; default CALLS_STATIC, CALLS_RUNTIME, IMPORTS.
             min_community_size: Smaller ones are merged into the neighbour they are closest to.
         """
-        with self._lock:
+        with self._following:
             return self._followers.detect(
                 levels=levels, relationship_types=relationship_types, min_community_size=min_community_size
             )
 
     def partition(self) -> Partition:
         """The communities of the present graph, detected now if need be."""
-        with self._lock:
+        with self._following:
             self._followers.rank()
             return self._followers.partition()
 
@@ -473,6 +482,7 @@ class Indexer:
                 ),
             )
         self._memory = msgspec.structs.replace(staged.memory, generation=present + 1)
+        self._changed.set()
         if not first:
             self._notifier.publish(notification_of(files, changes))
         return counts

@@ -58,6 +58,10 @@ class GraphStore(abc.ABC):
     def scan_edges(self, scope: Scope, kinds: tuple[EdgeKind, ...] = ()) -> Iterator[Edge]:
         """All edges whose source lies in the scope."""
 
+    def count(self, kinds: tuple[NodeKind, ...]) -> int:
+        """How many nodes of these kinds there are."""
+        return sum(1 for _ in self.scan(Scope(), kinds))
+
     def size(self) -> GraphSize:
         """How much the graph holds. A store that can count without reading everything overrides this."""
         unresolved = sum(1 for _ in self.scan_edges(Scope(), (EdgeKind.CALLS_UNRESOLVED,)))

@@ -46,8 +46,12 @@ class VectorIndex(abc.ABC):
         """Cosine similarity of these keys; unknown keys are left out."""
 
     @abc.abstractmethod
-    def hashes(self, collection: str) -> dict[str, str]:
-        """Text hash of every stored key."""
+    def hashes(self, collection: str, keys: Iterable[str] | None = None) -> dict[str, str]:
+        """Text hash of these keys, of every stored one where none are named; unknown keys are left out."""
+
+    @abc.abstractmethod
+    def count(self, collection: str) -> int:
+        """How many keys a collection holds."""
 
     @abc.abstractmethod
     def vectors(self, collection: str, keys: Iterable[str]) -> dict[str, Vector]:

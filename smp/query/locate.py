@@ -40,6 +40,8 @@ WALKED_EDGES = (EdgeKind.CALLS_STATIC, EdgeKind.CALLS_RUNTIME, EdgeKind.IMPORTS,
 COMPOSITE, FUSION = "composite", "fusion"
 WALK_LIMIT = 1_000
 """Nodes that a walk brings in at most, the nearest; each of them is compared with the query."""
+ON_DEMAND = 32
+"""Candidates that are embedded while somebody waits, at most."""
 
 POOL = 50
 """Candidates that each ordering of a fusion brings in, at least; more when more results are asked for."""
@@ -248,15 +250,16 @@ def _signals(stores: Stores, query: Query, vector: Vector, pool: _Pool) -> dict[
 
 
 def _embed_missing(stores: Stores, candidates: list[Node]) -> None:
-    """Vectors for candidates that have none yet: a large repository is not embedded whole ahead of time."""
-    known = stores.vectors.vectors(NODES, [node.id for node in candidates])
-    missing = [node for node in candidates if node.id not in known]
-    if not missing:
-        return
-    enrichments = stores.metadata.enrichments(node.id for node in missing)
-    texts = [embedded_text(node, enrichments.get(node.id)) for node in missing]
-    hashes = tuple(text_hash(text, stores.embedder.model) for text in texts)
-    stores.vectors.upsert(NODES, tuple(node.id for node in missing), stores.embedder.embed(texts), hashes)
+    """Vectors for candidates without the one of their present text, up to a bound: the rest comes as vectors fill in."""
+    ids = [node.id for node in candidates]
+    stored = stores.vectors.hashes(NODES, ids)
+    enrichments = stores.metadata.enrichments(ids)
+    texts = {node.id: embedded_text(node, enrichments.get(node.id)) for node in candidates}
+    hashes = {key: text_hash(text, stores.embedder.model) for key, text in texts.items()}
+    missing = tuple(key for key in texts if stored.get(key) != hashes[key])[:ON_DEMAND]
+    if missing:
+        matrix = stores.embedder.embed([texts[key] for key in missing])
+        stores.vectors.upsert(NODES, missing, matrix, tuple(hashes[key] for key in missing))
 
 
 def _fused(pool: _Pool, signals: Mapping[NodeId, Signals]) -> dict[NodeId, float]:

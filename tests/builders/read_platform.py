@@ -21,6 +21,9 @@ from smp.domain.graph import Scope, Scores
 from smp.domain.ids import AgentId, NodeId
 from smp.domain.merkle import MerkleTree
 from smp.domain.telemetry import NodeChange
+from smp.indexing.embed import embedded_text, text_hash
+from smp.indexing.fill import Embedding
+from smp.indexing.follow import SearchState
 from smp.indexing.merkle import build_tree
 from smp.ports.clock import Clock
 from smp.ports.embedder import Embedder
@@ -69,7 +72,8 @@ class FreshIndex:
 
     def ensure_fresh(self) -> None: ...
 
-    def ensure_embedded(self) -> None: ...
+    def ready_to_search(self) -> SearchState:
+        return SearchState(partition=self._partition, embedding=Embedding(embedded=9, total=9))
 
     def partition(self) -> Partition:
         return self._partition
@@ -102,10 +106,11 @@ def read_platform(graph: str) -> Services:
     """The services over a graph in the form of `tests.builders.graph_text`; some nodes ranked, changed, clustered."""
     store = build_store(graph)
     vectors = MemoryVectorIndex()
-    ids = tuple(sorted(node.id for node in store.scan(Scope()) if node.id.startswith(("function:", "class:"))))
+    nodes = {node.id: node for node in store.scan(Scope()) if node.id.startswith(("function:", "class:"))}
+    ids = tuple(sorted(nodes))
     angles = np.linspace(0.0, 1.0, len(ids))
     rows = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
-    vectors.upsert("nodes", ids, rows, tuple("x" for _ in ids))
+    vectors.upsert("nodes", ids, rows, tuple(text_hash(embedded_text(nodes[one]), OneWay().model) for one in ids))
     store.put_scores({node: Scores(pagerank=0.1) for node in ids})
     store.record(_changes(ids))
     partition = _partition(ids)

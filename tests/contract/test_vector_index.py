@@ -117,3 +117,22 @@ def test_a_damaged_file_is_refused_with_what_to_do(tmp_path: Path) -> None:
     (settings.data_dir / "vectors.db").write_bytes(b"no database " * 1_000)
     with pytest.raises(Unavailable, match="move the file away and run smp index"):
         EmbeddedVectorIndex(settings).hashes("nodes")
+
+
+def test_hashes_of_some_keys_and_the_number_of_all(index: Any) -> None:
+    put(index, a=unit(1, 0), b=unit(1, 1), c=unit(0, 1))
+    assert index.hashes("nodes", ["b", "unknown", "a"]) == {"a": "h-a", "b": "h-b"}
+    assert index.hashes("nodes", []) == {}
+    assert index.count("nodes") == 3
+    assert index.count("centroids") == 0
+
+
+def test_many_small_additions_and_removals_keep_every_vector(index: Any) -> None:
+    for number in range(40):
+        put(index, **{f"k{number:02}": unit(1, number), f"m{number:02}": unit(number, 1)})
+        if number % 10 == 9:
+            index.delete("nodes", [f"m{one:02}" for one in range(number)])
+    assert index.count("nodes") == 41
+    found = index.vectors("nodes", [f"k{number:02}" for number in range(40)])
+    for number in range(40):
+        assert found[f"k{number:02}"] == pytest.approx(unit(1, number))

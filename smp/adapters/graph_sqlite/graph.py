@@ -112,6 +112,12 @@ class SqliteGraph(GraphStore):
             found.sort(key=edge_order)
             yield from found
 
+    def count(self, kinds: tuple[NodeKind, ...]) -> int:
+        marks = ",".join("?" * len(kinds))
+        with self._database.reading() as connection:
+            counted = connection.execute(f"SELECT count(*) FROM node WHERE kind IN ({marks})", [*kinds]).fetchone()
+        return int(counted[0])
+
     def size(self) -> GraphSize:
         with self._database.reading() as connection:
             nodes = connection.execute("SELECT count(*) FROM node").fetchone()[0]

@@ -410,7 +410,8 @@ def _unescape(match: re.Match[str]) -> str:
         return ""
     if body[0] in "xuU":
         number = int(body[1:], 16)
-        return chr(number) if number < 0x110000 else "\ufffd"
+        # half of a surrogate pair is a character to Python, and none that UTF-8 can hold
+        return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 else "\ufffd"
     return chr(int(body, 8))
 
 

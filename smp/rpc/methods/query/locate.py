@@ -74,8 +74,16 @@ class StructuralLinkResult(Result, frozen=True, kw_only=True):
     bridge: str | UnsetType = UNSET
 
 
+class EmbeddingResult(Result, frozen=True, kw_only=True):
+    """embedded: nodes with a vector, of the total that are to have one."""
+
+    embedded: int
+    total: int
+
+
 class LocateResult(Result, frozen=True, kw_only=True):
-    """results by falling score; routed_community is null where all were searched."""
+    """results by falling score; routed_community is null where all were searched. embedding: how many of the nodes have
+    their vector by now; until all have, similarity finds less than words and graph do."""
 
     query: str
     routed_community: RoutedResult | None
@@ -83,6 +91,7 @@ class LocateResult(Result, frozen=True, kw_only=True):
     total_walked: int
     results: tuple[RankedResult, ...]
     structural_map: tuple[StructuralLinkResult, ...]
+    embedding: EmbeddingResult
 
 
 @rpc_method("smp/locate")
@@ -91,8 +100,7 @@ def locate_code(params: LocateParams, ctx: RequestContext) -> LocateResult:
     services = ctx.services
     graph = graph_of(ctx, params.session_id)
     note_read(ctx, params.session_id, method="smp/locate")
-    services.indexer.ensure_embedded()
-    partition = services.indexer.partition()
+    state = services.indexer.ready_to_search()
     found = locate(
         Stores(
             graph=graph,
@@ -101,7 +109,7 @@ def locate_code(params: LocateParams, ctx: RequestContext) -> LocateResult:
             vectors=services.vectors,
             embedder=services.embedder,
         ),
-        partition,
+        state.partition,
         Query(
             text=params.query,
             since=hot_rule(ctx).since,
@@ -130,6 +138,7 @@ def locate_code(params: LocateParams, ctx: RequestContext) -> LocateResult:
             )
             for link in found.structural_map
         ),
+        embedding=wire(state.embedding, EmbeddingResult),
     )
 
 

@@ -60,3 +60,11 @@ def test_bodies_are_no_part_of_what_is_kept_of_an_analysis() -> None:
 def test_other_languages_have_bodies_too() -> None:
     words = bodies_of(b"export function pay(order) { return gateway.chargeCard(order) }\n", "pay.ts")["pay"]
     assert words == {"gateway", "charge", "card"}
+
+
+def test_halves_of_surrogate_pairs_in_literals_can_be_stored() -> None:
+    source = b'def f():\n    """Bad \\udcff."""\n    g("\\udcff")\n    g("\\U0000d800")\n'
+    analysis = analyse(FilePath("a.py"), source)
+    assert analysis.nodes[1].metadata.docstring == "Bad \ufffd."
+    assert encode_analysis(analysis)
+    assert encode_analysis(analyse(FilePath("a.ts"), b'export function f() { g("\\udcff", {"\\ud800": 1}) }\n'))

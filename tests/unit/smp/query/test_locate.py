@@ -16,6 +16,7 @@ from smp.domain.errors import NodeNotFound
 from smp.domain.graph import NodeKind, Scores
 from smp.domain.ids import NodeId
 from smp.domain.queries import Located
+from smp.indexing.embed import embedded_text, text_hash
 from smp.ports.embedder import Embedder
 from smp.ports.vector_index import Matrix
 from smp.query.communities import boundaries, bridge_edges, communities_at, community_detail
@@ -62,7 +63,8 @@ def stores(graph_of: GraphOf) -> Stores:
     """)
     vectors = MemoryVectorIndex()
     rows = {F: (1.0, 0.0), G: (0.8, 0.6), H: (0.0, 1.0), T: (-1.0, 0.0), NodeId("file:a.py"): (1.0, 0.0)}
-    hashes = tuple("x" for _ in rows)
+    held = {node.id: node for node in store.nodes(rows)}
+    hashes = tuple(text_hash(embedded_text(held[key]), Compass().model) for key in rows)
     vectors.upsert("nodes", tuple(rows), np.array(list(rows.values()), dtype=np.float32), hashes)
     vectors.upsert("centroids", (PAY, OTHER), np.array([(1, 0), (0, 1)], dtype=np.float32), ("x", "x"))
     store.put_scores({F: Scores(pagerank=0.1), H: Scores(pagerank=0.4), T: Scores(pagerank=0.2)})

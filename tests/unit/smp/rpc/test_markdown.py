@@ -8,7 +8,7 @@ from msgspec import structs
 
 from smp.domain.graph import EdgeKind, NodeKind
 from smp.rpc.markdown import render
-from smp.rpc.methods.query.locate import LocateResult, RankedResult, StructuralLinkResult
+from smp.rpc.methods.query.locate import EmbeddingResult, LocateResult, RankedResult, StructuralLinkResult
 
 REGISTER = RankedResult(
     node_id="f",
@@ -47,6 +47,7 @@ def located(*links: StructuralLinkResult, results: tuple[RankedResult, ...]) -> 
         total_walked=24,
         results=results,
         structural_map=links,
+        embedding=EmbeddingResult(embedded=3, total=3),
     )
 
 
