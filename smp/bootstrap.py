@@ -2,35 +2,65 @@
 
 from __future__ import annotations
 
-from temporalio.client import Client
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from smp.adapters.analytics_igraph import IgraphAnalytics
 from smp.adapters.clock_system import SystemClock
-from smp.adapters.embedder_minilm import MiniLmEmbedder
-from smp.adapters.forge_git import GitForge
 from smp.adapters.graph_sqlite import SqliteGraphStore
-from smp.adapters.keys_directory import DirectoryKeyring
-from smp.adapters.mutator_native import NativeMutator
-from smp.adapters.records_directory import DirectoryRecordFiles
-from smp.adapters.runs_temporal import TemporalRunEngine, connect
-from smp.adapters.sandbox_bubblewrap.driver import BubblewrapDriver
 from smp.adapters.sessions_sqlite.artifacts import SqliteArtifactStore
 from smp.adapters.sessions_sqlite.notifications import SqliteNotifier
 from smp.adapters.sessions_sqlite.sessions import SqliteSessionStore
-from smp.adapters.snapshots_directory import DirectorySnapshotStore
 from smp.adapters.sources_git import GitSourceTree
-from smp.adapters.vectors_embedded import EmbeddedVectorIndex
-from smp.handoff.pull_request import HandoffService
-from smp.handoff.review import ReviewService
-from smp.indexing.distribution import SnapshotService
 from smp.indexing.pipeline import Indexer
-from smp.integrity.equivalents import EquivalentMutants
-from smp.integrity.verdict import IntegrityService
-from smp.records.recorder import Recorder
-from smp.safety.sessions import SessionService
-from smp.sandboxes.lifecycle import SandboxService
 from smp.services import Services
 from smp.settings import Settings
+
+if TYPE_CHECKING:
+    from temporalio.client import Client
+
+    from smp.handoff.pull_request import HandoffService
+    from smp.handoff.review import ReviewService
+    from smp.indexing.distribution import SnapshotService
+    from smp.integrity.equivalents import EquivalentMutants
+    from smp.integrity.verdict import IntegrityService
+    from smp.ports.clock import Clock
+    from smp.ports.embedder import Embedder
+    from smp.ports.graph_analytics import GraphAnalytics
+    from smp.ports.keyring import Keyring
+    from smp.ports.run_engine import RunEngine
+    from smp.ports.sandbox_driver import SandboxDriver
+    from smp.ports.vector_index import VectorIndex
+    from smp.records.recorder import Recorder
+    from smp.safety.sessions import SessionService
+    from smp.sandboxes.lifecycle import SandboxService
+
+T = TypeVar("T")
+
+
+class _Deferred:
+    """Stands for a service until it is asked for something, and then makes it, once.
+
+    Most commands need a few of the services; numpy, ONNX Runtime, igraph and Temporal's client alone take longer to
+    import than a question takes to answer.
+    """
+
+    def __init__(self, make: Callable[[], object]) -> None:
+        self._make = make
+        self._lock = threading.Lock()
+        self._made: object = None
+
+    def __getattr__(self, name: str) -> Any:
+        if self._made is None:
+            with self._lock:
+                if self._made is None:
+                    self._made = self._make()
+        return getattr(self._made, name)
+
+
+def deferred(make: Callable[[], T]) -> T:
+    """What `make` makes, made when it is first used; its errors are raised there."""
+    return cast("T", _Deferred(make))
 
 
 def build_platform(settings: Settings) -> Services:
@@ -45,12 +75,12 @@ def build_platform(settings: Settings) -> Services:
     clock = SystemClock()
     sources = GitSourceTree(settings)
     graph = SqliteGraphStore(settings)
-    vectors = EmbeddedVectorIndex(settings)
-    embedder = MiniLmEmbedder()
+    vectors = deferred(lambda: _vectors(settings))
+    embedder = deferred(_embedder)
     session_store = SqliteSessionStore(settings)
     artifacts = SqliteArtifactStore(settings)
     notifier = SqliteNotifier(settings)
-    driver = BubblewrapDriver(settings, clock)
+    driver = deferred(lambda: _driver(settings, clock))
     indexer = Indexer(
         settings=settings,
         clock=clock,
@@ -61,34 +91,108 @@ def build_platform(settings: Settings) -> Services:
         telemetry=graph,
         vectors=vectors,
         embedder=embedder,
-        analytics=IgraphAnalytics(),
+        analytics=deferred(_analytics),
         notifier=notifier,
     )
-    sessions = SessionService(
-        settings=settings,
-        clock=clock,
-        store=session_store,
-        artifacts=artifacts,
-        notifier=notifier,
-        sources=sources,
-        indexer=indexer,
-        graph=graph,
-        telemetry=graph,
-        sandbox_driver=driver,
-    )
-    reviews = ReviewService(
-        clock=clock,
-        driver=driver,
-        artifacts=artifacts,
-        session_store=session_store,
-        notifier=notifier,
-        open_session=sessions.open,
-    )
-    sessions.when_review_begins(reviews.accept)
-    records = build_records(settings)
-    sessions.when_session_ends(
-        lambda session, events, written: records.session_ended(session, events, artifacts, written=written)
-    )
+
+    def sessions_service() -> SessionService:
+        from smp.safety.sessions import SessionService
+
+        made = SessionService(
+            settings=settings,
+            clock=clock,
+            store=session_store,
+            artifacts=artifacts,
+            notifier=notifier,
+            sources=sources,
+            indexer=indexer,
+            graph=graph,
+            telemetry=graph,
+            sandbox_driver=driver,
+        )
+        made.when_review_begins(lambda session: reviews.accept(session))
+        made.when_session_ends(
+            lambda session, events, written: records.session_ended(session, events, artifacts, written=written)
+        )
+        return made
+
+    def review_service() -> ReviewService:
+        from smp.handoff.review import ReviewService
+
+        return ReviewService(
+            clock=clock,
+            driver=driver,
+            artifacts=artifacts,
+            session_store=session_store,
+            notifier=notifier,
+            open_session=sessions.open,
+        )
+
+    def snapshot_service() -> SnapshotService:
+        from smp.adapters.keys_directory import DirectoryKeyring
+        from smp.adapters.snapshots_directory import DirectorySnapshotStore
+        from smp.indexing.distribution import SnapshotService
+
+        return SnapshotService(
+            clock=clock,
+            indexer=indexer,
+            cache=graph,
+            graph=graph,
+            metadata=graph,
+            store=DirectorySnapshotStore(settings),
+            keyring=DirectoryKeyring(settings),
+        )
+
+    def sandbox_service() -> SandboxService:
+        from smp.sandboxes.lifecycle import SandboxService
+
+        return SandboxService(
+            settings=settings,
+            clock=clock,
+            driver=driver,
+            artifacts=artifacts,
+            graph=graph,
+            notifier=notifier,
+            sources=sources,
+        )
+
+    def integrity_service() -> IntegrityService:
+        from smp.adapters.mutator_native import NativeMutator
+        from smp.integrity.verdict import IntegrityService
+
+        return IntegrityService(
+            settings=settings,
+            clock=clock,
+            driver=driver,
+            artifacts=artifacts,
+            graph=graph,
+            metadata=graph,
+            mutator=NativeMutator(),
+        )
+
+    def handoff_service() -> HandoffService:
+        from smp.adapters.forge_git import GitForge
+        from smp.handoff.pull_request import HandoffService
+
+        return HandoffService(
+            settings=settings,
+            clock=clock,
+            forge=GitForge(settings),
+            driver=driver,
+            artifacts=artifacts,
+            graph=graph,
+            indexer=indexer,
+            session_store=session_store,
+        )
+
+    def equivalent_mutants() -> EquivalentMutants:
+        from smp.integrity.equivalents import EquivalentMutants
+
+        return EquivalentMutants(clock=clock, artifacts=artifacts, session_store=session_store)
+
+    sessions = deferred(sessions_service)
+    reviews = deferred(review_service)
+    records = deferred(lambda: build_records(settings))
     return Services(
         settings=settings,
         clock=clock,
@@ -102,54 +206,31 @@ def build_platform(settings: Settings) -> Services:
         artifacts=artifacts,
         notifier=notifier,
         indexer=indexer,
-        snapshots=SnapshotService(
-            clock=clock,
-            indexer=indexer,
-            cache=graph,
-            graph=graph,
-            metadata=graph,
-            store=DirectorySnapshotStore(settings),
-            keyring=DirectoryKeyring(settings),
-        ),
+        snapshots=deferred(snapshot_service),
         sessions=sessions,
-        sandboxes=SandboxService(
-            settings=settings,
-            clock=clock,
-            driver=driver,
-            artifacts=artifacts,
-            graph=graph,
-            notifier=notifier,
-            sources=sources,
-        ),
-        integrity=IntegrityService(
-            settings=settings,
-            clock=clock,
-            driver=driver,
-            artifacts=artifacts,
-            graph=graph,
-            metadata=graph,
-            mutator=NativeMutator(),
-        ),
-        equivalents=EquivalentMutants(clock=clock, artifacts=artifacts, session_store=session_store),
+        sandboxes=deferred(sandbox_service),
+        integrity=deferred(integrity_service),
+        equivalents=deferred(equivalent_mutants),
         reviews=reviews,
         records=records,
-        handoff=HandoffService(
-            settings=settings,
-            clock=clock,
-            forge=GitForge(settings),
-            driver=driver,
-            artifacts=artifacts,
-            graph=graph,
-            indexer=indexer,
-            session_store=session_store,
-        ),
-        runs=TemporalRunEngine(settings),
+        handoff=deferred(handoff_service),
+        runs=deferred(lambda: _runs(settings)),
     )
 
 
 def build_records(settings: Settings) -> Recorder:
     """The records of a repository and the graph over them; opens no store and creates nothing until something is written."""
+    from smp.adapters.records_directory import DirectoryRecordFiles
+    from smp.records.recorder import Recorder
+
     return Recorder(DirectoryRecordFiles(settings), SystemClock())
+
+
+def open_keys(settings: Settings) -> Keyring:
+    """The keys that sign snapshots of a repository and those that are trusted; opens nothing else."""
+    from smp.adapters.keys_directory import DirectoryKeyring
+
+    return DirectoryKeyring(settings)
 
 
 async def connect_temporal(settings: Settings) -> Client:
@@ -158,4 +239,36 @@ async def connect_temporal(settings: Settings) -> Client:
     Raises:
         Unavailable: No server answers; the message says how to start one.
     """
+    from smp.adapters.runs_temporal import connect
+
     return await connect(settings.temporal)
+
+
+def _vectors(settings: Settings) -> VectorIndex:
+    from smp.adapters.vectors_embedded import EmbeddedVectorIndex
+
+    return EmbeddedVectorIndex(settings)
+
+
+def _embedder() -> Embedder:
+    from smp.adapters.embedder_minilm import MiniLmEmbedder
+
+    return MiniLmEmbedder()
+
+
+def _analytics() -> GraphAnalytics:
+    from smp.adapters.analytics_igraph import IgraphAnalytics
+
+    return IgraphAnalytics()
+
+
+def _driver(settings: Settings, clock: Clock) -> SandboxDriver:
+    from smp.adapters.sandbox_bubblewrap.driver import BubblewrapDriver
+
+    return BubblewrapDriver(settings, clock)
+
+
+def _runs(settings: Settings) -> RunEngine:
+    from smp.adapters.runs_temporal import TemporalRunEngine
+
+    return TemporalRunEngine(settings)

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.text import Text
 
 from smp.domain.errors import SmpError
 
-stderr = Console(stderr=True, highlight=False)
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    stderr: Console
+
+
+def __getattr__(name: str) -> Console:
+    """`stderr`, made when it is first imported: a command that says nothing there starts without rich."""
+    if name != "stderr":
+        raise AttributeError(name)
+    from rich.console import Console
+
+    made = globals()["stderr"] = Console(stderr=True, highlight=False)
+    return made
 
 
 def run_reporting_failures(command: click.Command) -> None:
@@ -24,7 +36,7 @@ def run_reporting_failures(command: click.Command) -> None:
         code = command.main(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except (click.Abort, KeyboardInterrupt):
-        stderr.print("interrupted; nothing is half-written, run it again to go on")
+        interrupted()
         sys.exit(130)
     except click.ClickException as error:
         error.show()
@@ -42,7 +54,16 @@ def run_reporting_failures(command: click.Command) -> None:
         sys.exit(1)
 
 
+def interrupted() -> None:
+    """What Ctrl-C is answered with."""
+    sys.stderr.write("interrupted; nothing is half-written, run it again to go on\n")
+
+
 def _show(sentence: str) -> None:
+    from rich.text import Text
+
+    from smp.cli.failures import stderr
+
     # Never as markup: the sentence quotes names from outside, and [/x] is one.
     stderr.print(Text("error: ", "red") + Text(sentence), soft_wrap=True)
 

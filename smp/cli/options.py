@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 import click
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 
 from smp.bootstrap import build_platform
-from smp.cli.failures import stderr
 from smp.services import Services
 from smp.settings import Settings, load_settings
 
@@ -49,6 +47,8 @@ def open_indexed(settings: Settings) -> Services:
     """The platform with a fresh index; builds one where there is none, saying so on stderr."""
     services = build_platform(settings)
     if services.indexer.state().built_at is None:
+        from smp.cli.failures import stderr
+
         stderr.print(f"no index of {settings.repo.name} yet: building one")
         with IndexProgress() as progress:
             services.indexer.refresh(progress)
@@ -59,6 +59,17 @@ class IndexProgress:
     """A live bar on stderr, called with (stage, done, total)."""
 
     def __init__(self) -> None:
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            SpinnerColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        from smp.cli.failures import stderr
+
         self._bar = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),

@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import threading
 from datetime import UTC
+from typing import TYPE_CHECKING
 
 import msgspec
-import numpy as np
 from msgspec import Struct
 
 from smp.domain.communities import Community, Partition
@@ -30,6 +30,9 @@ from smp.ports.graph_store import GraphStore
 from smp.ports.index_cache import IndexCache
 from smp.ports.metadata_store import MetadataStore
 from smp.ports.vector_index import VectorIndex
+
+if TYPE_CHECKING:
+    from smp.ports.vector_index import Vector
 
 RANKED_KEY, PARTITION_KEY = "ranked", "partition"
 COMMUNITIES_KEY, DIGEST_KEY = "communities", "communities_digest"
@@ -199,9 +202,11 @@ class Followers:
         for members in (partition.members_l0, partition.members_l1):
             for node_id, community in members.items():
                 held.setdefault(community, []).append(node_id)
+        import numpy as np  # a process that asks nothing of vectors starts without it
+
         vectors = self._vectors.vectors(NODES, partition.members_l1)
         keys: list[str] = []
-        rows: list[np.ndarray[tuple[int], np.dtype[np.float32]]] = []
+        rows: list[Vector] = []
         for community in sorted(held):
             own = [vectors[key] for key in held[community] if key in vectors]
             mean = np.mean(own, axis=0) if own else None

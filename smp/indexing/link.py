@@ -10,6 +10,7 @@ import contextlib
 import gc
 import hashlib
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
@@ -17,9 +18,11 @@ from msgspec import Struct
 from smp.domain.graph import Edge
 from smp.domain.ids import FilePath
 from smp.domain.source import FileAnalysis, FileSummary
-from smp.indexing.linking.revision import Revision, TooWide
 from smp.languages.base import Language
 from smp.languages.registry import language_named
+
+if TYPE_CHECKING:
+    from smp.indexing.linking.revision import Revision
 
 
 class LinkResult(Struct, frozen=True, kw_only=True):
@@ -108,6 +111,8 @@ class Linker:
         configs: Mapping[FilePath, bytes],
         test_files: frozenset[FilePath],
     ) -> tuple[Revision, dict[FilePath, bytes]]:
+        from smp.indexing.linking.revision import Revision, TooWide  # half of what a question would have to load
+
         if held is not None:
             revision, digests = held
             try:

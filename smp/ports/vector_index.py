@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
-Vector = NDArray[np.float32]
+if TYPE_CHECKING:  # the names are needed at every start, numpy only by those who have vectors
+    import numpy as np
+    from numpy.typing import NDArray
+
+Vector: TypeAlias = "NDArray[np.float32]"
 """Shape (dimension,), L2 norm 1."""
-Matrix = NDArray[np.float32]
+Matrix: TypeAlias = "NDArray[np.float32]"
 """Shape (n, dimension), rows of L2 norm 1."""
 
 

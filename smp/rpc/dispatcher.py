@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
-import structlog
 from msgspec import UNSET, Struct, UnsetType
 
 from smp.domain.errors import Json, SmpError
@@ -36,8 +35,6 @@ _UNAUTHORIZED = -32015
 _NAME_LIMIT = 200
 _PATH = re.compile(r" - at `(?:key in )?\$?(?P<path>.*)`$")
 _FIELD = re.compile(r"field `(?P<field>[^`]*)`")
-
-_log = structlog.get_logger(__name__)
 
 
 class ErrorObject(Struct, frozen=True, kw_only=True):
@@ -175,7 +172,9 @@ class Dispatcher:
             )
         except Exception:  # noqa: BLE001 - the edge of the process: a client must get an answer, the operator the cause
             reference = self._services.clock.fresh_id("err")
-            _log.exception("handler failed", method=name, reference=reference)
+            import structlog  # loads a tenth of a second's worth of modules, for what should never happen
+
+            structlog.get_logger(__name__).exception("handler failed", method=name, reference=reference)
             return _failure(call_id, INTERNAL_ERROR, f"internal error; the server's log has it under {reference}")
         return Response(id=call_id, result=result)
 

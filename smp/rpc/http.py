@@ -214,14 +214,13 @@ class RpcServer:
             notice = await feed.get()
             await socket.send_text(_encoder.encode(message_of(notice)).decode())
 
-    async def feed(self) -> None:
-        """Copy the notifier's feed to every open socket, until cancelled.
+    async def feed(self, cursor: int) -> None:
+        """Copy what the notifier's feed has after a cursor to every open socket, until cancelled.
 
         The feed is a table, since workers and other processes publish too; a poll of its newest cursor costs
         microseconds.
         """
         notifier = self._services.notifier
-        cursor = await to_thread.run_sync(notifier.latest)
         while True:
             await asyncio.sleep(_FEED_SECONDS)
             notices = await to_thread.run_sync(notifier.after, cursor)
@@ -271,7 +270,9 @@ def build_app(
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(_logged(job)) for job in (server.start, server.feed)]
+        # Before the first connection, so that nothing that is published while one is open is missed.
+        cursor = await to_thread.run_sync(services.notifier.latest)
+        tasks = [asyncio.create_task(_logged(job)) for job in (server.start(), server.feed(cursor))]
         try:
             yield
         finally:
@@ -293,8 +294,8 @@ def build_app(
     return Gate(app, bound=host, token=services.settings.token)
 
 
-async def _logged(job: Callable[[], Awaitable[None]]) -> None:
+async def _logged(job: Awaitable[None]) -> None:
     try:
-        await job()
+        await job
     except SmpError as error:
-        _log.error("background job failed", job=job.__name__, error=error.message)
+        _log.error("background job failed", error=error.message)

@@ -25,7 +25,8 @@ def graph_of(ctx: RequestContext, session_id: str | UnsetType | None = None) -> 
         SessionNotFound, SessionExpired: The session named is not open.
     """
     ctx.services.indexer.ensure_fresh()
-    return ctx.services.sessions.graph_for(given(session_id))
+    session = given(session_id)
+    return ctx.services.graph if session is None else ctx.services.sessions.graph_for(session)
 
 
 def note_read(ctx: RequestContext, session_id: str | UnsetType | None, *nodes: Node, method: str) -> None:

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-import watchfiles
 from msgspec import Struct
 
 from smp.adapters.sources_git.history import COMMIT_FORMAT, read_history
@@ -229,6 +228,8 @@ class GitSourceTree(SourceTree):
     def _watching(self, on_change: Callable[[frozenset[FilePath]], None]) -> Iterator[None]:
         stop = threading.Event()
         ready = threading.Event()
+
+        import watchfiles  # costs a tenth of a start-up that mostly does not watch
 
         def run() -> None:
             changes = watchfiles.watch(

@@ -146,8 +146,11 @@ class Calling(Solver, abc.ABC):
             state.add(result, recv)
         elif recv.kind == CLASS and isinstance(recv.ref, ClassRef):
             state.add(result, self.intern.inst(recv.ref, below=recv.below))
-        elif recv.kind == INST and isinstance(recv.ref, ClassRef):
+        elif recv.kind == INST and isinstance(recv.ref, ClassRef) and recv not in self._calling:
+            # An instance whose call returns a call of itself gives nothing that its call does not give already.
+            self._calling.add(recv)
             self.call_method(state, recv, self.tables.call_method or "", (), result)
+            self._calling.discard(recv)
 
     def bind(self, state: UnitState, ref: FuncRef, shift: int, arguments: tuple[Argument, ...]) -> dict[int, int]:
         """Lets arguments flow into parameters; gives parameter position → argument node."""

@@ -278,7 +278,13 @@ class Revision:
     def _overridden(self) -> set[object]:
         """Tokens of the names that other methods override now."""
         changed: set[object] = set()
+        present = {ref for unit in self._program.ordered() for ref in unit.classes}
         for (ref, name), known in list(self._lookup.lower.items()):
+            if ref not in present:
+                # What it had below stands at ops of before.
+                del self._lookup.lower[ref, name]
+                changed.add(("below", ref, name))
+                continue
             now = self._lookup.overrides_now(ref, name)
             if set(now) != set(known):
                 self._lookup.lower[ref, name] = now

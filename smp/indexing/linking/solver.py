@@ -31,6 +31,8 @@ class Solver(Exchange):
         self.types = types
         self.overloads = Overloads(program, lookup, types)
         self.tables = program.tables
+        self._calling: set[Value] = set()
+        """Instances whose call is being followed."""
         self.rules: list[Callable[..., None]] = []
         self.attribute_names = AttributeNames()
         self.stored_names = self.attribute_names.stored

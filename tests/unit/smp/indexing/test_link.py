@@ -230,3 +230,14 @@ def test_a_variable_that_is_only_ever_itself_ends() -> None:
         }
     )
     assert [edge.reason for edge in result[FilePath("a.py")]] == [UnresolvedReason.DYNAMIC]
+
+
+def test_an_instance_whose_call_returns_a_call_of_itself_is_followed_once() -> None:
+    text = (
+        b"class Reader:\n    def __call__(self, data):\n        if data:\n            return self(data)\n        return done()\n"
+        b"def done(): ...\ndef use():\n    reader = Reader()\n    reader(1)\n"
+    )
+    found = link({FilePath("a.py"): analyse(FilePath("a.py"), text)}, configs={}).edges[FilePath("a.py")]
+    calls = {(edge.source, edge.target) for edge in found if edge.kind is EdgeKind.CALLS_STATIC}
+    call = "function:a.py#Reader.__call__"
+    assert {(call, call), (call, "function:a.py#done"), ("function:a.py#use", call)} <= calls

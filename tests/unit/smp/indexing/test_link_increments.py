@@ -202,3 +202,14 @@ def test_an_edit_that_nobody_else_sees_links_nothing_anew(edit: str) -> None:
     )
     assert linker.linked_anew == 0
     assert set(again.edges) == {"pkg/tools.py"}
+
+
+def test_classes_that_go_while_one_was_asked_for_what_overrides_it_leave_nothing_behind() -> None:
+    reader, linker = _Reader(), Linker()
+    before = {
+        "a.py": "class Base:\n    def go(self):\n        self.step()\nclass Lower(Base):\n    def step(self): ...\n"
+    }
+    state = linker(reader.analysed(before), configs={}).state
+    emptied = reader.analysed({"a.py": "\n"})
+    again = linker(emptied, configs={}, changed=frozenset({FilePath("a.py")}), state=state)
+    assert _shown(again.edges) == _shown(link(emptied, configs={}).edges)
