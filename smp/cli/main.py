@@ -10,36 +10,43 @@ import click
 
 from smp.cli.failures import run_reporting_failures
 
-_MODULES = {
-    "index": "index",
-    "call": "call",
-    "export": "export",
-    "serve": "serve",
-    "session": "session",
-    "worker": "worker",
-    "temporal": "temporal",
-    "doctor": "doctor",
-    "graph": "record_graph",
-    "memory": "records",
-    "evolve": "records",
+_COMMANDS = {
+    "index": ("index", "Build or refresh the index of a repository."),
+    "call": ("call", "Call one method of the protocol and print its result."),
+    "serve": ("serve", "Serve a repository over HTTP and WebSocket, or stdio."),
+    "export": ("export", "The graph as JSON lines, or the index as a signed snapshot."),
+    "session": ("session", "Durable agent sessions."),
+    "worker": ("worker", "Serve this repository's durable sessions until Ctrl-C."),
+    "temporal": ("temporal", "The workflow server that durable sessions need."),
+    "doctor": ("doctor", "Try everything that sessions need, and say how to mend it."),
+    "graph": ("record_graph", "The graph over the records of earlier sessions."),
+    "memory": ("records", "What earlier sessions left: episodes and facts."),
+    "evolve": ("records", "Repair rules learnt from earlier sessions, to accept or reject."),
 }
-"""Command → module of this package that has it among its `COMMANDS`."""
+"""Command → module of this package that has it among its `COMMANDS`, and what the list of commands says of it.
+
+The sentence stands here, so that the list is shown without loading every command."""
 
 
 class LazyGroup(click.Group):
-    """Finds its commands by name in `_MODULES`."""
+    """Finds its commands by name in `_COMMANDS`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All names, in the order of the table."""
-        return list(_MODULES)
+        return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the module and take the command of that name."""
-        module = _MODULES.get(cmd_name)
-        if module is None:
+        if cmd_name not in _COMMANDS:
             return None
+        module, _ = _COMMANDS[cmd_name]
         found = cast("Iterable[click.Command]", importlib.import_module(f"smp.cli.{module}").COMMANDS)
         return next(command for command in found if command.name == cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, from the table."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, sentence) for name, (_, sentence) in _COMMANDS.items()])
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import threading
 from datetime import UTC
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
@@ -29,10 +28,7 @@ from smp.ports.graph_analytics import GraphAnalytics
 from smp.ports.graph_store import GraphStore
 from smp.ports.index_cache import IndexCache
 from smp.ports.metadata_store import MetadataStore
-from smp.ports.vector_index import VectorIndex
-
-if TYPE_CHECKING:
-    from smp.ports.vector_index import Vector
+from smp.ports.vector_index import Vector, VectorIndex
 
 RANKED_KEY, PARTITION_KEY = "ranked", "partition"
 COMMUNITIES_KEY, DIGEST_KEY = "communities", "communities_digest"

@@ -13,8 +13,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import structlog
-
 from smp.domain.errors import SmpError
 from smp.indexing.follow import Followers
 
@@ -23,8 +21,6 @@ QUIET_S = 2.0
 LOOK_S = 10.0
 """Between looks for what other processes have done, and after a failure."""
 NICENESS = 10
-
-_log = structlog.get_logger(__name__)
 
 
 @contextmanager
@@ -58,7 +54,9 @@ def _run(followers: Followers, lock: threading.RLock, changed: threading.Event, 
             said = ""
         except SmpError as error:
             if error.message != said:
-                _log.warning("ranks or vectors are behind", error=error.message)
+                import structlog  # not at every start
+
+                structlog.get_logger(__name__).warning("ranks or vectors are behind", error=error.message)
             said = error.message
         changed.wait(LOOK_S)
         while changed.is_set() and not stop.is_set():
