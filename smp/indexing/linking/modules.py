@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from smp.domain.ids import FilePath
 from smp.domain.source import NOTHING, FileSummary
+from smp.indexing.linking.reading import Readers
 from smp.indexing.linking.units import Unit, make_refs
 from smp.indexing.linking.values import ClassRef, Interner, Value
 from smp.languages.base import Module, Resolver, Tables
@@ -23,6 +24,8 @@ class Modules:
         self.reads: set[object] | None = None
         """Gathers what the present asker reads of other files: their numbers, and tokens (`smp.indexing.linking.revision`)."""
         self.basis: dict[object, frozenset[object]] = {}
+        self.readers: Readers | None = None
+        """The answers by what they rest on; made when the first of them may have to be forgotten."""
         self.submodules: dict[tuple[str, str, str], Module | None] = {}
         self.roots: dict[tuple[int, int], Module] = {}
         self.fixture_lists: dict[str, tuple[FilePath, ...]] = {}
@@ -36,7 +39,6 @@ class Modules:
         """A further file."""
         unit = Unit(len(self.units), path, summary)
         self.units.append(unit)
-        self.values.sites.append(unit.sites)
         self.by_path[path] = unit
         make_refs(unit)
         return unit
@@ -63,6 +65,8 @@ class Modules:
         if gathered:
             before = self.basis.get(key)  # of an answer in a cycle, which is worked out more than once
             self.basis[key] = frozenset(gathered) if before is None else before | gathered
+            if self.readers is not None:
+                self.readers.note(key, gathered)
         self.reads, self.asker = outer
         if self.reads is not None:
             self.reads |= gathered

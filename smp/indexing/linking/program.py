@@ -16,11 +16,9 @@ from typing import NamedTuple
 from smp.domain.graph import Resolution
 from smp.domain.ids import FilePath
 from smp.domain.source import NOTHING, FileSummary, Op
-from smp.indexing.linking import bits
 from smp.indexing.linking.extensions import build_extensions, promised
-from smp.indexing.linking.hierarchy import linearise
+from smp.indexing.linking.inheritance import build_hierarchy
 from smp.indexing.linking.modules import Modules
-from smp.indexing.linking.structural import implement_structurally
 from smp.indexing.linking.units import Unit
 from smp.indexing.linking.values import CLASS, EXT, MODULE, ClassRef, FuncRef, Value
 from smp.languages.base import Module, Resolver, Tables
@@ -86,7 +84,7 @@ class Program(Modules):
         self.extends = False
         """Whether any file gives something to a class outside its body."""
         build_extensions(self)
-        self.build_hierarchy()
+        build_hierarchy(self)
         self.declared: dict[FuncRef, FuncRef] = {}
         """Functions of files whose types are declared in another file → their declarations."""
         for unit in self.units:
@@ -413,35 +411,6 @@ class Program(Modules):
 
     # Hierarchy -------------------------------------------------------------------------------------------------------
 
-    def build_hierarchy(self) -> None:
-        """Bases, resolution orders and derived classes of every class."""
-        for unit in self.ordered():
-            for ref in unit.classes:
-                ref.below = []
-                ref.bases = self._bases(unit, ref)
-        done: dict[ClassRef, tuple[ClassRef | str, ...]] = {}
-        for unit in self.ordered():
-            for ref in unit.classes:
-                ref.mro = linearise(ref, done, frozenset())
-        for unit in self.ordered():
-            for ref in unit.classes:
-                for ancestor in self._ancestors(ref):
-                    if isinstance(ancestor, ClassRef) and (
-                        ancestor.decl.flags & bits.C_INTERFACE or not self.tables.embedding
-                    ):
-                        ancestor.below.append(ref)
-        if self.tables.structural:
-            implement_structurally(self)
-
-    def _ancestors(self, ref: ClassRef) -> list[ClassRef | str]:
-        """Classes behind a class, and the interfaces that it or they declare to implement."""
-        found: list[ClassRef | str] = list(ref.mro[1:])
-        for entry in ref.mro:
-            if isinstance(entry, ClassRef):
-                for interface in self.interfaces(entry):
-                    found += [above for above in interface.mro if above not in found]
-        return found
-
     def interfaces(self, ref: ClassRef) -> list[ClassRef]:
         """Interfaces of the project that a class itself declares to implement."""
         unit = self.units[ref.unit]
@@ -449,7 +418,8 @@ class Program(Modules):
         values += [base for base in promised(self, ref) if base not in values]
         return [base for base in values if isinstance(base, ClassRef) and base is not ref]
 
-    def _bases(self, unit: Unit, ref: ClassRef) -> list[ClassRef | str]:
+    def bases_of(self, unit: Unit, ref: ClassRef) -> list[ClassRef | str]:
+        """Bases of a class, in order."""
         found: list[ClassRef | str] = []
         for at in ref.decl.bases:
             for base in self.base_values(unit, at):

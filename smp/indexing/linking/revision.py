@@ -25,10 +25,12 @@ from smp.indexing.linking.candidates import Candidates
 from smp.indexing.linking.emission import Emission
 from smp.indexing.linking.extensions import Extended, build_extensions, changed_extensions, extended
 from smp.indexing.linking.flow import UnitState
+from smp.indexing.linking.inheritance import renew_hierarchy
 from smp.indexing.linking.lookup import Lookup
 from smp.indexing.linking.program import Program
+from smp.indexing.linking.reading import Readers, Speakers
 from smp.indexing.linking.rules import Rules
-from smp.indexing.linking.shape import Interface, changed_ops, interface, same_shape, speaks_of
+from smp.indexing.linking.shape import Interface, changed_ops, interface, same_shape
 from smp.indexing.linking.structure import TestEdges, hierarchy_edges, import_edges
 from smp.indexing.linking.types import MAX_TYPE_DEPTH, Types
 from smp.indexing.linking.units import Unit, make_refs
@@ -70,6 +72,11 @@ class Revision:
         self._tests.test_files = test_files
         self._plain: dict[int, list[Edge]] = {}
         self._made: dict[int, list[Edge]] = {}
+        self._speakers = Speakers(())
+        self._members: dict[ClassRef, set[str]] = {}
+        """Of classes that the present version may change: names of members before."""
+        self._departed: set[ClassRef] = set()
+        self._forgotten: set[object] = set()
         for unit in self._program.units:
             self._contribute(unit)
         self._flow.run(range(len(self._program.units)))
@@ -97,7 +104,11 @@ class Revision:
         program.offers.clear()
         if program.declared:
             raise TooWide
+        if program.readers is None:
+            program.readers = Readers(program.basis)
+            self._speakers = Speakers(program.by_path.values())
         before = extended(program)
+        self._members, self._departed, self._forgotten = {}, set(), set()
         altered, relined = self._differences(summaries)
         gone = [unit for path, unit in program.by_path.items() if path not in summaries]
         added = [path for path in summaries if path not in program.by_path]
@@ -105,34 +116,30 @@ class Revision:
         names: set[str] = set()
         for unit in gone:
             names |= self._remove(unit, tokens)
-        classes = bool(gone or added)
         kinds = any(unit.summary.module_kind != summaries[unit.path].module_kind for unit in altered)
         for unit in altered:
             size = len(unit.summary.ops)
-            classes = self._replace(unit, summaries[unit.path], tokens) or classes
+            self._replace(unit, summaries[unit.path], tokens)
             if gone or added or kinds or configs != self._configs:
                 # What its imports lead to may change as well, and there is no answer of before to compare with.
                 tokens |= {unit.index, *((unit.index, at) for at in range(max(size, len(unit.summary.ops))))}
         for unit in relined:
-            unit.read(summaries[unit.path])
+            unit.reline(summaries[unit.path])
             make_refs(unit)
         new = [program.add(path, summaries[path]) for path in sorted(added)]
+        for unit in new:
+            self._speakers.put(unit)
         self._resolve_anew(summaries, configs, tokens, files=bool(gone or added or kinds))
         self._forget(tokens)
-        classes = bool(self._extend(before, tokens)) or classes
-        # Bases are read from names of any file: only where no token can be one of those is the hierarchy what it was.
-        structural = program.tables.structural and any(isinstance(token, FuncRef) for token in tokens)
-        if classes or structural or any(_is_static(token) for token in tokens):
-            tokens |= self._hierarchy(tokens)
-            self._forget(tokens)
-            tokens |= self._overridden()
-        if any(self._declared(unit) for unit in program.units if unit.path in program.by_path):
+        self._extend(before, tokens)
+        self._inherit([*altered, *new], tokens)
+        if (gone or added or kinds) and any(self._declared(unit) for unit in program.by_path.values()):
             raise TooWide
         dirty = {unit.index for unit in (*altered, *new)}
         names |= self._rename(dirty, tokens)
         dirty |= {index for index, reads in self._reads.items() if not reads.isdisjoint(tokens)}
         if names:
-            dirty |= {u.index for u in program.by_path.values() if speaks_of(u.summary, names)}
+            dirty |= {index for index in self._speakers.of(names) if self._is_present(index)}
         if len(dirty) > WIDE * len(program.by_path) and len(dirty) > 8:
             raise TooWide
         flow.run(sorted(dirty))
@@ -140,29 +147,38 @@ class Revision:
             self._tests.test_files = test_files
             tokens |= {("calls", source) for source in self._calls}
         extra = {unit.index for unit in relined}
-        # The line of a promise stands on an edge of the class.
-        moved = extra | {unit.index for unit in altered}
-        extra |= {
-            ref.unit for unit in program.ordered() for ref in unit.classes for u, _, _ in ref.promises if u in moved
-        }
+        if program.extends:
+            # The line of a promise stands on an edge of the class.
+            moved = {unit.index for unit in (*relined, *altered)}
+            everywhere = [ref for unit in program.ordered() for ref in unit.classes]
+            extra |= {ref.unit for ref in everywhere for promising, _, _ in ref.promises if promising in moved}
         return self._finish(tokens, extra, {unit.index for unit in gone})
 
-    def _extend(self, before: Extended, tokens: set[object]) -> set[object]:
-        """Finds extensions anew; adds, and gives, the tokens of what they say otherwise than before."""
+    def _is_present(self, index: int) -> bool:
+        unit = self._program.units[index]
+        return self._program.by_path.get(unit.path) is unit
+
+    def _extend(self, before: Extended, tokens: set[object]) -> None:
+        """Finds extensions anew; adds the tokens of what they say otherwise than before."""
         build_extensions(self._program)
-        moved = changed_extensions(before, extended(self._program))
+        now = extended(self._program)
+        moved = changed_extensions(before, now)
+        for ref in before.keys() | now.keys() if moved else ():
+            if isinstance(ref, ClassRef):
+                known = before.get(ref)
+                names = set(known[0]) if isinstance(known, tuple) else set()
+                self._members[ref] = self._members.get(ref, set()) | names
         if moved:
             tokens |= moved
             self._forget(moved)
-        return moved
 
     def _differences(self, summaries: Mapping[FilePath, FileSummary]) -> tuple[list[Unit], list[Unit]]:
         altered: list[Unit] = []
         relined: list[Unit] = []
         for path, unit in sorted(self._program.by_path.items()):
             new = summaries.get(FilePath(path))
-            if new is not None and new is not unit.summary and new != unit.summary:
-                (relined if same_shape(unit.summary, new) else altered).append(unit)
+            if new is not None and new is not unit.given and new != unit.given:
+                (relined if same_shape(unit.given, new) else altered).append(unit)
         return altered, relined
 
     def _remove(self, unit: Unit, tokens: set[object]) -> set[str]:
@@ -170,6 +186,7 @@ class Revision:
         tokens |= {index, ("site", index), *((index, at) for at in range(len(unit.summary.ops)))}
         tokens |= {("export", unit.path, name) for name in unit.exports}
         tokens |= {ref if isinstance(ref, FuncRef) else ("class", ref) for ref in _refs(unit).values()}
+        self._departed.update(unit.classes)
         del self._program.by_path[unit.path]
         self._clear(unit)
         self._flow.drop(index)
@@ -180,13 +197,19 @@ class Revision:
             tokens.add(("calls", source))
         return self._flow.attribute_names.put(index, Contribution()) | self._candidates.put(unit, gone=True)
 
-    def _replace(self, unit: Unit, summary: FileSummary, tokens: set[object]) -> bool:
-        """Takes in a version of a file; says whether its classes are others."""
+    def _replace(self, unit: Unit, summary: FileSummary, tokens: set[object]) -> None:
+        """Takes in a version of a file."""
         known = _refs(unit)
+        for ref in unit.classes:
+            self._members[ref] = {*ref.members, *ref.extended}
         before: Interface = interface(unit)
         self._clear(unit)
         unit.move(summary)
+        if unit.is_sparse:
+            raise TooWide
         make_refs(unit)
+        self._departed |= {ref for ref in known.values() if isinstance(ref, ClassRef)} - set(unit.classes)
+        self._speakers.put(unit)
         after = interface(unit)
         index = unit.index
         tokens.add(("site", index))
@@ -200,7 +223,6 @@ class Revision:
         now = after.local | after.functions
         tokens |= {known[key] for key, shown in (before.local | before.functions).items() if now.get(key) != shown}
         tokens |= {("class", known[key]) for key, shown in before.classes.items() if after.classes.get(key) != shown}
-        return before.classes != after.classes
 
     def _clear(self, unit: Unit) -> None:
         """Forgets the answers that are of one file."""
@@ -221,8 +243,10 @@ class Revision:
         memos: tuple[dict[object, object], ...] = (
             program.memo, program.cyclic, program.export_memo, self._types.memo, self._lookup.memo, self._lookup.owned,
         )  # type: ignore[assignment]  # fmt: skip
-        for key in [key for key, basis in program.basis.items() if not basis.isdisjoint(tokens)]:
+        assert program.readers is not None
+        for key in program.readers.of(tokens):
             del program.basis[key]
+            self._forgotten.add(key)
             for memo in memos:
                 memo.pop(key, None)
         for token in tokens:
@@ -262,32 +286,44 @@ class Revision:
                 del program.fixture_lists[path]
                 tokens.add(("fixtures", path))
 
-    def _hierarchy(self, tokens: set[object]) -> set[object]:
-        """Builds the hierarchy anew; gives the tokens of classes of which something has changed."""
+    def _inherit(self, touched: list[Unit], tokens: set[object]) -> None:
+        """Keeps the hierarchy; adds the tokens of classes and overrides of which something has changed."""
         program = self._program
-        before = {ref: ref.mro for unit in program.ordered() for ref in unit.classes}
-        program.build_hierarchy()
-        others = {token[1] for token in tokens if isinstance(token, tuple) and token[0] == "class"}
-        changed: set[object] = set()
-        for unit in program.ordered():
-            for ref in unit.classes:
-                if ref.mro != before.get(ref) or not others.isdisjoint(ref.mro):
-                    changed.add(ref)
-        return changed
+        classes = {token[1] for token in tokens if isinstance(token, tuple) and token[0] == "class"}
+        again = {ref for unit in touched for ref in unit.classes} | classes - self._departed
+        again |= {key[1] for key in self._forgotten if isinstance(key, tuple) and key[0] == "bases"} - self._departed
+        reordered, regrouped = renew_hierarchy(program, again, self._departed)
+        units = program.by_path.values() if program.tables.embedding else ()
+        everywhere = [ref for unit in units for ref in unit.classes]
+        for ref in classes:
+            reordered |= {ref, *(lower for lower in everywhere or ref.below if ref in lower.mro)}
+        tokens |= reordered
+        self._forget(set(reordered))  # what the others were read for is known anew already
+        tokens |= self._overridden(classes, regrouped)
 
-    def _overridden(self) -> set[object]:
-        """Tokens of the names that other methods override now."""
+    def _overridden(self, classes: set[ClassRef], regrouped: set[ClassRef]) -> set[object]:
+        """Tokens of the names that other methods override now: below classes with others below them, and above members that
+        have changed."""
+        lower = self._lookup.lower
+        # Where classes embed each other, or need not say what they implement, members come from elsewhere too.
+        loose = self._program.tables.embedding or self._program.tables.structural
+        asked = {key for key in lower if key[0] in regrouped or loose}
+        members = {
+            (ref, name) for ref in classes for name in {*self._members.get(ref, ()), *ref.members, *ref.extended}
+        }
+        members |= {
+            key for key in self._forgotten if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], ClassRef)
+        }
+        for ref, name in members:
+            asked |= {(above, name) for above in ref.behind or () if (above, name) in lower}
         changed: set[object] = set()
-        present = {ref for unit in self._program.ordered() for ref in unit.classes}
-        for (ref, name), known in list(self._lookup.lower.items()):
-            if ref not in present:
-                # What it had below stands at ops of before.
-                del self._lookup.lower[ref, name]
-                changed.add(("below", ref, name))
-                continue
+        for ref, name in [key for key in lower if key[0] in self._departed]:
+            del lower[ref, name]  # what it had below stands at ops of before
+            changed.add(("below", ref, name))
+        for ref, name in asked & lower.keys():
             now = self._lookup.overrides_now(ref, name)
-            if set(now) != set(known):
-                self._lookup.lower[ref, name] = now
+            if set(now) != set(lower[ref, name]):
+                lower[ref, name] = now
                 changed.add(("below", ref, name))
         return changed
 
@@ -421,11 +457,6 @@ class Revision:
             self._test_reads[index] = frozenset({*(program.reads or ()), unit.index})
         program.reads = None
         return again
-
-
-def _is_static(token: object) -> bool:
-    """Whether a token stands for something that the bases of a class may be read from."""
-    return not (isinstance(token, FuncRef) or (isinstance(token, tuple) and token[0] in ("site", "class")))
 
 
 def _refs(unit: Unit) -> dict[str, FuncRef | ClassRef]:

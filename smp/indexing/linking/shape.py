@@ -7,56 +7,13 @@ reaches other files by the flow only, and is compared there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from msgspec import Struct
 from msgspec.structs import replace
 
-from smp.domain.source import NOTHING, FileSummary, Op
+from smp.domain.source import NOTHING, FileSummary
+from smp.indexing.linking.numbering import operand_kinds
 from smp.indexing.linking.units import Unit
 from smp.indexing.linking.values import FuncRef
-
-_OPERANDS: dict[int, str] = {
-    Op.CONST: "nn",
-    Op.UNBOUND: "n",
-    Op.VAR: "v",
-    Op.IMPORT: "i",
-    Op.FUNC: "f",
-    Op.CLASS: "c",
-    Op.ATTR: "on",
-    Op.ITEM: "onxo",
-    Op.CALL: "o*xno",
-    Op.NEW: "o*xno",
-    Op.PHI: "*o",
-    Op.SEQ: "n*xo",
-    Op.MAP: "n*no",
-    Op.ITER: "o",
-    Op.AWAIT: "o",
-    Op.ENTER: "o",
-    Op.NARROW: "oox",
-    Op.PARAM: "fx",
-    Op.RECEIVER: "f",
-    Op.SUPER: "cf",
-    Op.INSTANCE: "o",
-    Op.APPLY: "o*o",
-    Op.UNION: "*o",
-    Op.DECORATED: "oo",
-    Op.STORE: "vo",
-    Op.STORE_ATTR: "ono",
-    Op.STORE_ITEM: "ono",
-    Op.ALIAS_TYPE: "o",
-    Op.GLOBAL: "n",
-    Op.UNPACK: "oxx",
-    Op.BINARY: "oon",
-    Op.TYPE_NAMES: "n",
-    Op.DECLARED: "oo",
-    Op.PREDICATE: "oox",
-    Op.WHERE: "onnx",
-    Op.HOLDER: "n*o",
-    Op.TYPE_PARAM: "no",
-    Op.MEMBER_TYPE: "o*o",
-}
-"""Meaning of each operand: op, name, variable, import, function, class, or a plain number; behind `*` a repeated group."""
 
 
 class Interface(Struct, frozen=True, gc=False):
@@ -174,10 +131,7 @@ class _Reader:
                 self.links[at] = tuple(self._waiting[before:])
 
     def _canonical(self, op: tuple[int, ...]) -> tuple[object, ...]:
-        pattern = _OPERANDS[op[0]]
-        fixed, _, repeated = pattern.partition("*")
-        kinds = fixed + repeated * ((len(op) - 1 - len(fixed)) // len(repeated) if repeated else 0)
-        return (op[0], *(self._operand(kind, value) for kind, value in zip(kinds, op[1:], strict=False)))
+        return (op[0], *(self._operand(kind, v) for kind, v in zip(operand_kinds(op), op[1:], strict=False)))
 
     def _operand(self, kind: str, value: int) -> object:
         if kind == "x" or value < 0:
@@ -213,9 +167,3 @@ class _Reader:
                 replace(decl, definition=0, owner=min(decl.owner, 1), cls=0, extension=0, returns=(), yields=()),
             )
         return ref.key
-
-
-def speaks_of(summary: FileSummary, names: Iterable[str]) -> bool:
-    """Whether any of these names occurs in a file as a name that its code reads."""
-    wanted = names if isinstance(names, (set, frozenset)) else frozenset(names)
-    return not wanted.isdisjoint(summary.names) or any(i.name in wanted or i.bound in wanted for i in summary.imports)

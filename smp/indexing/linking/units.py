@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from smp.domain.ids import FilePath
 from smp.domain.source import NOTHING, FileSummary, Op
+from smp.indexing.linking.numbering import renumber, written_in
 from smp.indexing.linking.values import ClassRef, FuncRef
+
+MAX_SPARSE = 3
+MIN_SPARSE = 5_000
+"""More empty numbers than this many times the ops of a file, and so many besides, are not kept."""
 
 
 class Unit:
     """One file of the program."""
 
     __slots__ = (
-        "_next_site",
+        "_numbers",
         "classes",
         "exports",
         "functions",
+        "given",
         "index",
         "params",
         "path",
-        "sites",
         "stores",
         "summary",
     )
@@ -28,9 +33,9 @@ class Unit:
         self.path = path
         self.functions: list[FuncRef] = []
         self.classes: list[ClassRef] = []
-        self.sites: list[int] = list(range(len(summary.ops)))
-        """Per op the number under which it is known as a place of creation; an op that has only moved keeps it."""
-        self._next_site = len(summary.ops)
+        self.given = summary
+        """The version as it was given; `summary` is the same in numbers of ops that stay (`numbering`)."""
+        self._numbers: list[int] | None = None
         self.read(summary)
 
     def read(self, summary: FileSummary) -> None:
@@ -46,25 +51,22 @@ class Unit:
                 self.params[op[1], op[2]] = at
 
     def move(self, summary: FileSummary) -> None:
-        """Takes another version of the file: what stands before and behind the edit keeps its places."""
-        old, new = self.summary.ops, summary.ops
-        shorter = min(len(old), len(new))
-        head = 0
-        while head < shorter and _alike(old[head], new[head]):
-            head += 1
-        tail = 0
-        while tail < shorter - head and _alike(old[-1 - tail], new[-1 - tail]):
-            tail += 1
-        middle = len(new) - head - tail
-        fresh = range(self._next_site, self._next_site + middle)
-        self._next_site += middle
-        self.sites[head : len(old) - tail] = fresh
-        self.read(summary)
+        """Takes another version of the file; ops that are still there keep their numbers."""
+        self._numbers = renumber(self.summary, summary)
+        self._take(summary, max(len(self.summary.ops), max(self._numbers, default=NOTHING) + 1))
 
+    def reline(self, summary: FileSummary) -> None:
+        """Takes a version that differs in lines only."""
+        self._take(summary, len(self.summary.ops))
 
-def _alike(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    """Whether ops look the same wherever they stand: kind and length. A mistake costs time, not truth."""
-    return one[0] == other[0] and len(one) == len(other)
+    def _take(self, summary: FileSummary, size: int) -> None:
+        self.given = summary
+        self.read(summary if self._numbers is None else written_in(self._numbers, size, summary))
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether most of its numbers belong to ops that are gone."""
+        return len(self.summary.ops) > MAX_SPARSE * len(self.given.ops) + MIN_SPARSE
 
 
 def make_refs(unit: Unit) -> None:

@@ -44,9 +44,13 @@ class ClassRef:
     Attributes:
         extended: Name → (unit, op) of members that stand outside its body.
         promises: (unit, type op, line) of interfaces that an extension says it implements.
+        interfaces: Those that it declares to implement. behind: Classes and interfaces that it is `below`; None: not yet known.
     """
 
-    __slots__ = ("bases", "below", "decl", "extended", "index", "key", "members", "mro", "node_id", "promises", "unit")
+    __slots__ = (
+        "bases", "behind", "below", "decl", "extended", "index", "interfaces", "key", "members", "mro", "node_id", "promises",
+        "unit",
+    )  # fmt: skip
 
     def __init__(self, unit: int, index: int, decl: Class, key: str, node_id: str) -> None:
         self.unit = unit
@@ -57,6 +61,8 @@ class ClassRef:
         self.bases: list[ClassRef | str] = []
         self.mro: tuple[ClassRef | str, ...] = (self,)
         self.below: list[ClassRef] = []
+        self.interfaces: list[ClassRef] = []
+        self.behind: tuple[ClassRef, ...] | None = None
         self.members: dict[str, tuple[int, ...]] = {}
         self.extended: dict[str, tuple[tuple[int, int], ...]] = {}
         self.promises: tuple[tuple[int, int, int], ...] = ()
@@ -110,8 +116,6 @@ class Interner:
     def __init__(self) -> None:
         self._table: dict[tuple[object, ...], Value] = {}
         self.unknown = Value(UNKNOWN, "?")
-        self.sites: list[list[int]] = []
-        """Per file the numbers of its places of creation (`smp.indexing.linking.units.Unit.sites`)."""
 
     def func(self, ref: FuncRef) -> Value:
         known = self._table.get((FUNC, ref))
@@ -185,14 +189,11 @@ class Interner:
         return known
 
     def container(self, dotted: str, unit: int, op: int, place: str) -> Value:
-        at = self.sites[unit][op] if op >= 0 else op
-        known = self._table.get((CONT, unit, at, dotted))
+        known = self._table.get((CONT, unit, op, dotted))
         if known is None:
-            known = self._table[(CONT, unit, at, dotted)] = Value(
-                CONT, f"k:{dotted}@{place}:{at}", name=dotted, site=(unit, op)
+            known = self._table[(CONT, unit, op, dotted)] = Value(
+                CONT, f"k:{dotted}@{place}:{op}", name=dotted, site=(unit, op)
             )
-        elif known.site[1] != op:
-            known.site = (unit, op)  # it has moved
         return known
 
     def pair(self, dotted: str, unit: int, of: Value) -> Value:
@@ -214,14 +215,11 @@ class Interner:
         return known
 
     def partial(self, callee: Value, unit: int, op: int, place: str) -> Value:
-        at = self.sites[unit][op] if op >= 0 else op
-        known = self._table.get((PARTIAL, callee, unit, at))
+        known = self._table.get((PARTIAL, callee, unit, op))
         if known is None:
-            known = self._table[(PARTIAL, callee, unit, at)] = Value(
-                PARTIAL, f"p:{callee.key}@{place}:{at}", recv=callee, site=(unit, op)
+            known = self._table[(PARTIAL, callee, unit, op)] = Value(
+                PARTIAL, f"p:{callee.key}@{place}:{op}", recv=callee, site=(unit, op)
             )
-        elif known.site[1] != op:
-            known.site = (unit, op)  # it has moved
         return known
 
     def generator(self, ref: FuncRef) -> Value:
