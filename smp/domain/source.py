@@ -21,7 +21,7 @@ from smp.domain.ids import FilePath, NodeId
 NOTHING = -1
 """Operand: no value, or one that can hold nothing a call could reach."""
 
-ANALYSIS_FORMAT = 7
+ANALYSIS_FORMAT = 8
 """Raised whenever the meaning or layout of a `FileAnalysis` changes; part of the key of a cached analysis."""
 
 
@@ -99,10 +99,13 @@ class Op(IntEnum):
     WHERE = 35
     """op, name, text name, 1 | 0: op where its attribute equals a text (or not); tells members of a union apart."""
     HOLDER = 36
-    """name, receiver ops, innermost first: the first whose class has a member of that name, by itself or inherited."""
+    """name, receiver ops, innermost first: the first whose class has a member of that name, by itself or inherited. NOTHING at
+    the end: certainly; otherwise one from outside may."""
     MEMBER_TYPE = 38
     """unbound name op, class ops, innermost first: a type that one of these classes inherits from a base, else what the name
     means otherwise."""
+    EXTENDED = 39
+    """object op, name, op of the functions that extend types under that name: a method, of the object or for it."""
     TYPE_PARAM = 37
     """name, bound type op | NOTHING: a type parameter in a type expression; what it is bound to, else its bound."""
 
@@ -254,6 +257,8 @@ class ClassFlag(IntFlag):
     """Its constructor is made from its fields (dataclass, NamedTuple)."""
     ENUM = 4
     TEST = 8
+    PARTIAL = 16
+    """One of several parts that are one class; the others stand among its bases."""
 
 
 class Class(Struct, frozen=True, array_like=True):

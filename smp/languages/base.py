@@ -166,9 +166,10 @@ class Tables(Struct, frozen=True, kw_only=True):
             unknown base may have does not hide what is known.
         supertypes: External type → those directly above it. widenings: primitive types, narrow to wide. boxes: primitive →
             its class. object_type: what every type is below.
-        function_types: External function type → types of its parameters, as in `Transfer.hands`; the last type argument is
-            the result where there is one.
+        function_types: External function type → types of its parameters, as in `Transfer.hands`; `*`: each type argument is
+            one, `*-1`: all but the last.
         factories: Names of methods of external classes that give an instance of the class (`valueOf`).
+        properties: Attribute of an external generic type, dotted → its type, as in `Transfer`'s `type:`.
         iterator_methods: Methods that give the iterator of an instance.
         embedding: A base lends its members and no more: a value declared to be of a class is of no class below it unless it is an
             interface, and a member that a base in the project has is meant even behind a base from outside.
@@ -216,6 +217,7 @@ class Tables(Struct, frozen=True, kw_only=True):
     function_types: Mapping[str, tuple[str, ...]] = {}
     iterator_methods: tuple[str, ...] = ()
     factories: frozenset[str] = frozenset()
+    properties: Mapping[str, str] = {}
 
 
 class Language(abc.ABC):

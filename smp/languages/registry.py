@@ -14,6 +14,7 @@ LANGUAGES: tuple[tuple[str, str], ...] = (
     ("smp.languages.typescript", "TypeScript"),
     ("smp.languages.java.language", "Java"),
     ("smp.languages.go", "Go"),
+    ("smp.languages.csharp.language", "CSharp"),
 )
 """(module, class) of each language; imported when first needed, for grammars are costly to load. Add a line to add one."""
 

@@ -88,7 +88,7 @@ class Calling(Solver, abc.ABC):
         ref = value.ref
         if at < 0 or not isinstance(ref, FuncRef) or ref.cls is None:
             return True
-        return self.overloads.may(ref, self.overloads.given(state.unit, at))
+        return self.overloads.may(ref, self.overloads.given(state.unit, at), bound=value.kind == BOUND)
 
     def call_method(
         self, state: UnitState, value: Value, name: str, arguments: tuple[Argument, ...], result: int
@@ -169,6 +169,9 @@ class Calling(Solver, abc.ABC):
                     place += 1
                 elif rest != NOTHING:
                     self._into_element(state, ref, rest, f"#{surplus}", node)
+                    if self.tables.overloads and node != NOTHING:
+                        elements = self.types.instances(self.program.units[ref.unit], params[rest].annotation)
+                        self.watch(state, node, self.CONTEXT, elements)
                     surplus += 1
             elif kind == ArgKind.KEYWORD:
                 at = next((i for i, p in enumerate(params) if p.name == name and i not in (rest, named)), NOTHING)
@@ -296,7 +299,7 @@ class Calling(Solver, abc.ABC):
         constructors = self.lookup.constructors(ref)
         if self.tables.overloads and at >= 0 and len(constructors) > 1:
             given = self.overloads.given(state.unit, at)
-            constructors = [func for func in constructors if self.overloads.may(func, given)]
+            constructors = [func for func in constructors if self.overloads.may(func, given, bound=True)]
         sink = NOTHING
         for func in constructors:
             if sink == NOTHING:

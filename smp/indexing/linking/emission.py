@@ -209,8 +209,8 @@ class Emission:
             owner = self.flow.class_of(recv) if recv is not None else None
             order = list(self.program.mro(owner)) if owner is not None else []
             by_ref = {value.ref: value for value in values if isinstance(value.ref, FuncRef)}
-            refs = sorted(by_ref, key=lambda ref: order.index(ref.cls) if ref.cls in order else 0)
-            chosen = self.flow.overloads.choose(refs, self.given)
+            refs = sorted(by_ref, key=lambda ref: order.index(ref.cls) if ref.cls in order else len(order))
+            chosen = self.flow.overloads.choose(refs, self.given, bound=recv is not None)
             if len(chosen) == 1:
                 kept.append(by_ref[chosen[0]])
             elif (
@@ -360,6 +360,8 @@ class Emission:
         label = Resolution.RECEIVER_TYPE if ref.cls is owner else Resolution.HIERARCHY
         if ref.cls is None:
             label = Resolution.FLOW
+        elif ref.decl.flags & bits.F_RECEIVER_PARAM and ref.decl.flags & bits.F_STATIC:
+            label = Resolution.RECEIVER_TYPE  # a function that extends the receiver's type
         if ref.node_id is None:
             return
         targets.append(Target(ref.node_id, label))
@@ -383,7 +385,7 @@ class Emission:
             reason = _AMBIGUOUS if len(found) > 1 else _NOT_IN_IMPORTS
             self.unsettled(site, reason, name, found)
             return
-        if op[0] == Op.ATTR:
+        if op[0] in (Op.ATTR, Op.EXTENDED):
             attribute = self.names[op[2]]
             receivers = [v for v in self.state.values(op[1]) if v.kind != UNKNOWN]
             if receivers and all(v.kind == MODULE for v in receivers):
@@ -428,7 +430,8 @@ class Emission:
     def accessed(self, site: Site, holder: int, name: str, flag: int, dunder: str) -> None:
         """An attribute that is code: a call of the getter, setter or deleter."""
         held = self.best(self.state.values(holder))
-        values = [v for v in held if v.kind == INST and isinstance(v.ref, ClassRef)]
+        kinds = (INST, CLASS) if self.flow.tables.overloads else (INST,)
+        values = [v for v in held if v.kind in kinds and isinstance(v.ref, ClassRef)]
         hit: dict[str, Resolution] = {}
         extra: set[str] = set()
         for value in held:
@@ -524,7 +527,7 @@ class Emission:
             node_id = value.ref.node_id if value.kind in (FUNC, CLASS) and value.ref is not None else None
             if node_id is not None:
                 self.edge(kind, site.owner, node_id, site.line, None)
-        if op[0] == Op.ATTR and kind is _USES:
+        if op[0] in (Op.ATTR, Op.EXTENDED) and kind is _USES:
             for value in self.best(self.state.values(site.op)):
                 named = value.kind == BOUND or (value.kind == FUNC and self.flow.tables.overloads)
                 if named and value.ref is not None and value.ref.node_id is not None:

@@ -54,6 +54,7 @@ OPERANDS: dict[int, str] = {
     Op.HOLDER: "n*o",
     Op.TYPE_PARAM: "no",
     Op.MEMBER_TYPE: "o*o",
+    Op.EXTENDED: "ono",
 }
 """Meaning of each operand: op, name, variable, import, function, class, or a plain number; behind `*` a repeated group."""
 

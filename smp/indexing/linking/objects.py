@@ -11,7 +11,21 @@ from smp.indexing.linking.calling import Argument, Calling
 from smp.indexing.linking.flow import UnitState, element_key, op_key, param_key
 from smp.indexing.linking.generics import filled, shape_of
 from smp.indexing.linking.units import Unit
-from smp.indexing.linking.values import BOUND, CLASS, CONT, FUNC, INST, PARTIAL, XBOUND, XINST, ClassRef, FuncRef, Value
+from smp.indexing.linking.values import (
+    BOUND,
+    CLASS,
+    CONT,
+    FUNC,
+    GEN,
+    INST,
+    PARTIAL,
+    UNKNOWN,
+    XBOUND,
+    XINST,
+    ClassRef,
+    FuncRef,
+    Value,
+)
 from smp.languages.base import Transfer
 
 RECEIVER_CALLS = frozenset({"receiver_call", "receiver_apply"})
@@ -25,6 +39,7 @@ class ObjectRules(Calling):
 
     ATTR: int
     RECORD: int
+    EXTENDED: int
 
     # Records ---------------------------------------------------------------------------------------------------------
 
@@ -83,6 +98,30 @@ class ObjectRules(Calling):
         for which in (f"={name}", "all"):
             state.link(stored, self.node(state, element_key(value, which)))
 
+    # Narrowing -------------------------------------------------------------------------------------------------------
+
+    def on_narrow_in(self, state: UnitState, value: Value, types: tuple[Value, ...], result: int) -> None:
+        if value.kind != INST or not isinstance(value.ref, ClassRef):
+            if value.kind not in (UNKNOWN, XINST) and not any(t.kind == INST for t in types):
+                state.add(result, value)
+            return
+        for wanted in types:
+            if wanted.kind != INST or not isinstance(wanted.ref, ClassRef):
+                continue
+            if self.program.is_below(value.ref, wanted.ref):
+                state.add(result, value)
+            elif value.below and self.program.is_below(wanted.ref, value.ref):
+                state.add(result, wanted)
+
+    def on_narrow_out(self, state: UnitState, value: Value, types: tuple[Value, ...], result: int) -> None:
+        for wanted in types:
+            if value.kind == INST and isinstance(value.ref, ClassRef) and isinstance(wanted.ref, ClassRef):
+                if wanted.kind == INST and self.program.is_below(value.ref, wanted.ref):
+                    return
+            elif value.kind in (XINST, CONT) and wanted.kind == XINST and value.name == wanted.name:
+                return
+        state.add(result, value)
+
     # Unqualified members -------------------------------------------------------------------------------------------
 
     def hold(self, state: UnitState, at: int, op: tuple[int, ...]) -> None:
@@ -90,6 +129,8 @@ class ObjectRules(Calling):
         name = state.unit.summary.names[op[1]]
         outside = NOTHING
         for receiver in op[2:]:
+            if receiver == NOTHING:
+                return
             found = self.has_member(state.unit, receiver, name)
             if found:
                 state.link(receiver, at)
@@ -97,6 +138,33 @@ class ObjectRules(Calling):
             if found is None:
                 outside = receiver if outside == NOTHING or not self._is_own(state.unit, receiver) else outside
         state.link(outside if outside != NOTHING else op[2], at)
+
+    def start_extended(self, state: UnitState, at: int, op: tuple[int, ...]) -> None:
+        """A method that may be one of the functions which extend types from outside."""
+        name = state.unit.summary.names[op[2]]
+        refs = [v.ref for v in self.program.resolve(state.unit, op[3]).labels if v.kind == FUNC]
+        if refs:
+            self.watch(state, op[1], self.EXTENDED, name, tuple(refs), at)
+        else:
+            self.watch(state, op[1], self.ATTR, name, at)
+
+    def on_extended(self, state: UnitState, value: Value, name: str, refs: tuple[FuncRef, ...], result: int) -> None:
+        """The value's own methods come first; those of a class of the project are told apart by the arguments."""
+        known = value.kind in (XINST, CONT) and f"{value.name}.{name}" in self.tables.transfers
+        fitting: list[FuncRef] = []
+        if value.kind in (INST, XINST, CONT, GEN) and not known:
+            fitting = [ref for ref in refs if self.overloads.extends(ref, value)]
+            for ref in fitting:
+                state.add(result, self.intern.bound(ref, value))
+        if value.kind == INST and isinstance(value.ref, ClassRef):
+            if not fitting or self.lookup.find(value.ref, name).owner is not None:
+                self.attribute(state, value, name, result)
+        elif not fitting:
+            self.attribute(state, value, name, result)
+
+    def attribute(self, state: UnitState, value: Value, name: str, result: int) -> None:
+        """`value.name`."""
+        raise NotImplementedError
 
     def _is_own(self, unit: Unit, at: int) -> bool:
         return unit.summary.ops[at][0] in (Op.RECEIVER, Op.INSTANCE)
@@ -155,6 +223,8 @@ class ObjectRules(Calling):
     def _take_known_types(self, state: UnitState, ref: FuncRef, declared: Value) -> None:
         """As `_take_types`, of a function type from outside."""
         types = self.tables.function_types.get(declared.name, ())
+        if types[:1] in (("*",), ("*-1",)):
+            types = tuple(str(position) for position in range(len(declared.args)))
         for position, (own, text) in enumerate(zip(ref.decl.params, types, strict=False)):
             if own.annotation == NOTHING and self.param_read(ref, position):
                 node = self.node(state, param_key(ref, position))

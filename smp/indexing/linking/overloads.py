@@ -25,6 +25,13 @@ _INTERFACE = int(ClassFlag.INTERFACE)
 _LAMBDA = int(FunctionFlag.LAMBDA)
 _POSITIONAL = ("positional", "positional_only", "keyword_only")
 
+_COUNTED = (("*",), ("*-1",))
+"""Function types whose type arguments say how many parameters they have: each is one; the last is the result."""
+
+
+def _counted(types: tuple[str, ...], target: Value) -> int:
+    return len(target.args) - (1 if types == ("*-1",) else 0)
+
 
 class Given(NamedTuple):
     """An argument: how it is written, and the values it may have; none: unknown."""
@@ -73,6 +80,8 @@ class Overloads:
             return self.types.instances(unit, op[1])
         if code == Op.FUNC:
             return (values.func(unit.functions[op[1]]),)
+        if code == Op.PARAM:
+            return self.types.instances(unit, unit.functions[op[1]].decl.params[op[2]].annotation)
         if code == Op.RECEIVER:
             cls = unit.functions[op[1]].cls
             return (values.inst(cls, below=True),) if cls is not None else ()
@@ -80,17 +89,16 @@ class Overloads:
 
     # Choice ----------------------------------------------------------------------------------------------------------
 
-    def may(self, ref: FuncRef, arguments: Sequence[Given], *, unbound: bool = False) -> bool:
-        """Whether a call can mean a method at all."""
-        skip = 1 if unbound and ref.cls is not None and not ref.decl.flags & bits.F_STATIC else 0
-        return self.fit(ref, arguments[skip:]) is not None
+    def may(self, ref: FuncRef, arguments: Sequence[Given], *, bound: bool) -> bool:
+        """Whether a call can mean a method at all. bound: called on a value."""
+        return self.fit(ref, arguments, bound=bound) is not None
 
-    def choose(self, refs: Sequence[FuncRef], arguments: Sequence[Given]) -> list[FuncRef]:
+    def choose(self, refs: Sequence[FuncRef], arguments: Sequence[Given], *, bound: bool = True) -> list[FuncRef]:
         """The methods that a call may mean: one where it is decided, none where none takes so many arguments."""
-        counted = [ref for ref in refs if self.fit(ref, arguments, typed=False) is not None]
+        counted = [ref for ref in refs if self.fit(ref, arguments, bound=bound, typed=False) is not None]
         if len(counted) < 2:
             return counted
-        fits = [(ref, fit) for ref in counted if (fit := self.fit(ref, arguments)) is not None]
+        fits = [(ref, fit) for ref in counted if (fit := self.fit(ref, arguments, bound=bound)) is not None]
         if not fits:
             return counted
         plain = [entry for entry in fits if not entry[1].listed]
@@ -107,7 +115,7 @@ class Overloads:
         ):
             if own == far:
                 continue
-            if mine == 0 and theirs > 0:
+            if mine == 0 < theirs or mine < BOXED < MAYBE <= theirs:
                 continue
             if mine >= MAYBE or theirs >= MAYBE:
                 if not self._narrower(own, far):
@@ -123,10 +131,10 @@ class Overloads:
         distance = min((self.distance(value, wanted) for value in own for wanted in far), default=MAYBE)
         return distance < BOXED or (distance < MAYBE and bool(own) and own[0].kind == INST)
 
-    def fit(self, ref: FuncRef, arguments: Sequence[Given], *, typed: bool = True) -> Fit | None:
+    def fit(self, ref: FuncRef, arguments: Sequence[Given], *, bound: bool, typed: bool = True) -> Fit | None:
         """How a method takes the arguments; None if it does not."""
         params = ref.decl.params
-        shift = 1 if ref.decl.flags & bits.F_RECEIVER_PARAM else 0
+        shift = 1 if bound and ref.decl.flags & bits.F_RECEIVER_PARAM else 0
         plain = [at for at in range(shift, len(params)) if params[at].kind in _POSITIONAL]
         rest = next((at for at, param in enumerate(params) if param.kind == "var_positional"), NOTHING)
         distances: list[int] = []
@@ -172,6 +180,11 @@ class Overloads:
 
     def _is_array(self, argument: Given) -> bool:
         return not argument.values or any(value.name == ARRAY for value in argument.values)
+
+    def extends(self, ref: FuncRef, value: Value) -> bool:
+        """Whether a function that extends a type does so for that of a value."""
+        wanted = self._parameter(ref, 0)
+        return not wanted or any(self.distance(value, target) <= MAYBE for target in wanted)
 
     def _parameter(self, ref: FuncRef, at: int) -> tuple[Value, ...]:
         return self.types.instances(self.program.units[ref.unit], ref.decl.params[at].annotation)
@@ -271,10 +284,12 @@ class Overloads:
                 return MAYBE + 1
             wanted = self.lookup.find(target.ref, name).functions if name else ()
             return self._same_count(value, len(wanted[0].decl.params)) if wanted else MAYBE
+        types = self.tables.function_types.get(target.name) if target.kind == XINST else None
+        if types is not None:
+            return self._same_count(value, len(types) if types[:1] not in _COUNTED else _counted(types, target))
         if target.kind != XINST or target.name in self.tables.plain_types or target.name in self.tables.boxes:
             return MAYBE + 1
-        types = self.tables.function_types.get(target.name)
-        return self._same_count(value, len(types)) if types is not None else MAYBE
+        return MAYBE
 
     def _same_count(self, value: Value, count: int) -> int:
         if isinstance(value.ref, FuncRef) and value.ref.decl.flags & _LAMBDA:

@@ -138,6 +138,8 @@ class Rules(ObjectRules):
                 state.link(op[1], at)
         elif code == Op.HOLDER:
             self.hold(state, at, op)
+        elif code == Op.EXTENDED:
+            self.start_extended(state, at, op)
         elif code == Op.WHERE:
             self.watch(state, op[1], self.WHERE, names[op[2]], names[op[3]], op[4], at)
         elif code == Op.STORE_ITEM:
@@ -246,6 +248,10 @@ class Rules(ObjectRules):
             return  # a value that has no such attribute cannot be the one that is meant
         elif kind in (XINST, CONT, GEN):
             dotted = self.tables.generator_type if kind == GEN else value.name
+            said = self.tables.properties.get(f"{dotted}.{name}")
+            if said is not None:
+                self.typed_result(state, said, value, NOTHING, result)
+                return
             state.add(result, self.intern.xbound(self.dotted(dotted, name), value))
         elif kind == XBOUND:
             state.add(result, self.external(value.name, name))
@@ -356,6 +362,8 @@ class Rules(ObjectRules):
             return
         for func in found.functions:
             flags = func.decl.flags
+            if flags & bits.F_STATIC and flags & bits.F_PROPERTY:
+                self.call_function(state, func, None, (), result)
             if flags & (bits.F_PROPERTY | bits.F_SETTER | bits.F_DELETER):
                 continue
             is_bound = flags & bits.F_CLASS_METHOD and name != "__new__"
@@ -546,28 +554,6 @@ class Rules(ObjectRules):
         for found in self.types.awaited(value):
             state.add(result, found)
 
-    def on_narrow_in(self, state: UnitState, value: Value, types: tuple[Value, ...], result: int) -> None:
-        if value.kind != INST or not isinstance(value.ref, ClassRef):
-            if value.kind not in (UNKNOWN, XINST) and not any(t.kind == INST for t in types):
-                state.add(result, value)
-            return
-        for wanted in types:
-            if wanted.kind != INST or not isinstance(wanted.ref, ClassRef):
-                continue
-            if self.program.is_below(value.ref, wanted.ref):
-                state.add(result, value)
-            elif value.below and self.program.is_below(wanted.ref, value.ref):
-                state.add(result, wanted)
-
-    def on_narrow_out(self, state: UnitState, value: Value, types: tuple[Value, ...], result: int) -> None:
-        for wanted in types:
-            if value.kind == INST and isinstance(value.ref, ClassRef) and isinstance(wanted.ref, ClassRef):
-                if wanted.kind == INST and self.program.is_below(value.ref, wanted.ref):
-                    return
-            elif value.kind in (XINST, CONT) and wanted.kind == XINST and value.name == wanted.name:
-                return
-        state.add(result, value)
-
     def on_binary(self, state: UnitState, value: Value, name: str, other: int, result: int, is_left: bool) -> None:
         if value.kind == INST:
             assert isinstance(value.ref, ClassRef)
@@ -581,7 +567,7 @@ class Rules(ObjectRules):
             state.add(result, value)
 
     CALL, ATTR, STORE_ATTR, STORE_ITEM, ITEM, ITER, ENTER, AWAIT, UNPACK, NARROW_IN, NARROW_OUT, BIND, BINARY, SPREAD, \
-        DECORATOR_RESULT, ARGUMENT, STAR_ARGUMENT, MAP_ARGUMENT, TRANSFER, RECORD, DECLARED, CONTEXT, WHERE = range(23)  # fmt: skip
+        DECORATOR_RESULT, ARGUMENT, STAR_ARGUMENT, MAP_ARGUMENT, TRANSFER, RECORD, DECLARED, CONTEXT, WHERE, EXTENDED = range(24)  # fmt: skip
 
     def bind_rules(self) -> None:
         """Fills the table of rules, in the order of their numbers."""
@@ -589,5 +575,5 @@ class Rules(ObjectRules):
             self.on_call, self.attribute, self.on_store_attr, self.on_store_item, self.on_item, self.on_iter, self.on_enter,
             self.on_await, self.on_unpack, self.on_narrow_in, self.on_narrow_out, self.on_bind, self.on_binary, self.on_spread,
             self.on_decorator_result, self.on_argument, self.on_star_argument, self.on_map_argument, self.on_transfer,
-            self.on_record, self.on_declared, self.contextual, self.on_where,
+            self.on_record, self.on_declared, self.contextual, self.on_where, self.on_extended,
         ]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from smp.domain.graph import Edge, EdgeKind
 from smp.domain.ids import FilePath, NodeId
 from smp.domain.source import ImportDecl, Op
+from smp.indexing.linking import bits
 from smp.indexing.linking.program import Program
 from smp.indexing.linking.rules import Rules
 from smp.indexing.linking.units import Unit
@@ -94,6 +95,8 @@ def hierarchy_edges(program: Program, unit: Unit) -> list[Edge]:
             for base in program.base_values(unit, at):
                 if not isinstance(base, ClassRef) or base is ref or not base.node_id or not ref.node_id:
                     continue
+                if base.decl.flags & ref.decl.flags & bits.C_PARTIAL and base.decl.name == ref.decl.name:
+                    continue  # another part of the same class
                 implements = declared or (base.node_id.startswith("interface:") and not own_interface)
                 kind = EdgeKind.IMPLEMENTS if implements else EdgeKind.INHERITS
                 lines.setdefault((kind, ref.node_id, base.node_id), set()).add(line)

@@ -111,6 +111,17 @@ class PackageResolver(Resolver):
 class NamespaceResolver(PackageResolver):
     """Packages that contain each other: what is inside one sees the names of those around it."""
 
+    def scope(self, path: FilePath) -> tuple[Module, ...]:
+        header = self.headers.get(path, Header())
+        names = dict.fromkeys([*self.own(header), *header.whole, *self.everywhere])
+        found = [Module(kind="namespace")]  # the root: the outermost names of namespaces
+        for name in reversed(names):
+            if name in self.packages:
+                found.insert(0, self._package(path, name))
+            elif name in self.parents:
+                found.insert(0, Module(kind="namespace", path=FilePath(name)))
+        return tuple(found)
+
     def own(self, header: Header) -> Iterable[str]:
         return [name for package in header.packages for name in (package, *reversed(_above(package)), "")]
 

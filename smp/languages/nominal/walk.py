@@ -94,6 +94,8 @@ class Frame:
     types: dict[str, TypeDraft] = field(default_factory=dict)
     functions: dict[str, int] = field(default_factory=dict)
     bounds: dict[str, int] = field(default_factory=dict)
+    result: int = NOTHING
+    """Type that the code is declared to return."""
     returns: list[int] = field(default_factory=list)
     yields: list[int] = field(default_factory=list)
 
@@ -115,6 +117,8 @@ class NominalWalk:
         self.depth = 0
         self.decisions = 0
         self.cut = False
+        self.offered: list[tuple[str, int]] | None = None
+        """What other files see, where that is not the types at the top."""
 
     # Definitions -----------------------------------------------------------------------------------------------------
 
@@ -343,9 +347,8 @@ class NominalWalk:
             nested = [(name, self.class_op(inner)) for name, inner in draft.nested.items()]
             self.b.classes[draft.index] = draft.finish(nested)
         stars = tuple(at for at, declaration in enumerate(self.b.imports) if declaration.name == "*")
-        self.b.exports = Exports(
-            names=tuple((name, self.class_op(draft)) for name, draft in self.top.items()), stars=stars, listed=()
-        )
+        offered = self.offered if self.offered is not None else [(n, self.class_op(d)) for n, d in self.top.items()]
+        self.b.exports = Exports(names=tuple(offered), stars=stars, listed=())
         self.b.module_kind = header.text()
         self.definitions.sort(key=lambda d: (d.node.start_byte, -d.node.end_byte, d.index))
 

@@ -1,0 +1,6 @@
+namespace Lib;
+
+static class Tools
+{
+    public static string Trim(string text) => text;
+}
