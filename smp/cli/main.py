@@ -14,6 +14,7 @@ _COMMANDS = {
     "index": ("index", "Build or refresh the index of a repository."),
     "call": ("call", "Call one method of the protocol and print its result."),
     "serve": ("serve", "Serve a repository over HTTP and WebSocket, or stdio."),
+    "mcp": ("mcp", "Tools for agents that speak MCP, over stdio or HTTP."),
     "export": ("export", "The graph as JSON lines, or the index as a signed snapshot."),
     "session": ("session", "Durable agent sessions."),
     "worker": ("worker", "Serve this repository's durable sessions until Ctrl-C."),

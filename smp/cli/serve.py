@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ipaddress
-import socket
 import sys
 from pathlib import Path
 
@@ -14,8 +12,9 @@ import uvicorn
 
 from smp.bootstrap import build_platform
 from smp.cli.failures import stderr
+from smp.cli.listening import bind, is_loopback
 from smp.cli.options import open_indexed, repository_options
-from smp.domain.errors import Invalid, Unavailable
+from smp.domain.errors import Invalid
 from smp.rpc.connections import BoundedConnection
 from smp.rpc.dispatcher import Bounds, Dispatcher
 from smp.rpc.http import build_app
@@ -55,11 +54,11 @@ def serve(
         return
     settings = _with_token(settings, token_file)
     address = host or settings.serve.host
-    if not settings.token and not _loopback(address):
+    if not settings.token and not is_loopback(address):
         raise Invalid(
             f"{address} can be reached from other machines: set a token with SMP_TOKEN or --token-file", path="host"
         )
-    listener = _bind(address, settings.serve.port if port is None else port)
+    listener = bind(address, settings.serve.port if port is None else port)
     services = build_platform(settings)
     watching = contextlib.ExitStack()
 
@@ -97,29 +96,6 @@ def _with_token(settings: Settings, token_file: Path | None) -> Settings:
     if not token:
         raise Invalid("the token file is empty", path="token_file")
     return msgspec.structs.replace(settings, token=token)
-
-
-def _loopback(address: str) -> bool:
-    if address == "localhost":
-        return True
-    with contextlib.suppress(ValueError):
-        return ipaddress.ip_address(address.strip("[]")).is_loopback
-    return False
-
-
-def _bind(address: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((address.strip("[]"), port))
-        listener.listen(128)
-    except OSError as error:
-        listener.close()
-        raise Unavailable(
-            f"cannot listen on {address}:{port}: {error.strerror}; choose another with --port", backend="http"
-        ) from error
-    return listener
 
 
 COMMANDS = (serve,)
