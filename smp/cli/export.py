@@ -1,15 +1,19 @@
-"""`smp export`: the whole graph as JSON lines."""
+"""`smp export`: the whole graph as JSON lines, or the index as a signed snapshot."""
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
 
 import click
 import msgspec
 from msgspec import Struct
 
 from smp.cli.options import open_indexed, repository_options
+from smp.domain.errors import Invalid
 from smp.domain.graph import Edge, EdgeKind, Node, NodeKind, Scope
+from smp.services import Services
 from smp.settings import Settings
 
 _CALLS = frozenset({EdgeKind.CALLS_STATIC, EdgeKind.CALLS_RUNTIME, EdgeKind.CALLS_UNRESOLVED})
@@ -107,17 +111,56 @@ def edge_line(edge: Edge) -> EdgeLine:
 
 
 @click.command()
-@click.option("--format", "format_", type=click.Choice(["jsonl"]), default="jsonl", show_default=True)
+@click.option("--format", "format_", type=click.Choice(["jsonl", "snapshot"]), default="jsonl", show_default=True)
 @click.option("--nodes", is_flag=True, help="Nodes only (with --edges: both).")
 @click.option("--edges", is_flag=True, help="Edges only (with --nodes: both).")
+@click.option("--out", type=click.Path(path_type=Path), default=None, help="Snapshot: the file, or a folder for it.")
+@click.option("--scope", default="full", show_default=True, help="Snapshot: full or package:PATH.")
+@click.option("--key", default=None, help="Snapshot: the own key that signs.  [default: the only one]")
 @repository_options
-def export(settings: Settings, format_: str, nodes: bool, edges: bool) -> None:
-    """Stream the graph to standard output, a JSON object a line.
+def export(
+    settings: Settings,
+    format_: str,
+    nodes: bool,
+    edges: bool,
+    out: Path | None,
+    scope: str,
+    key: str | None,
+) -> None:
+    """Stream the graph to standard output, a JSON object a line; or write the index as a signed snapshot.
 
     \b
     Example: smp export --format jsonl --edges | grep CALLS_STATIC
+             smp export --format snapshot --out /tmp/
     """
     services = open_indexed(settings)
+    if format_ == "snapshot":
+        click.echo(_snapshot(services, out, scope, key))
+        return
+    _stream(services, nodes=nodes, edges=edges)
+
+
+def _snapshot(services: Services, out: Path | None, scope: str, key: str | None) -> Path:
+    """The file that was written: a copy where one is wanted, else the one in the data directory."""
+    kind, _, prefix = scope.partition(":")
+    if (kind, bool(prefix)) not in {("full", False), ("package", True)}:
+        raise Invalid(f"{scope!r} is no scope; full or package:<path>", path="scope")
+    made = services.snapshots.export(Scope(kind=kind, prefix=prefix.rstrip("/")), key_id=key).manifest
+    name = f"{made.snapshot_id}.tar.zst"
+    if out is None:
+        return services.settings.data_dir / "snapshots" / name
+    target = out / name if out.is_dir() else out
+    part = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with part.open("xb") as stream:
+            services.snapshots.send(made.snapshot_id, stream)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+    return target
+
+
+def _stream(services: Services, *, nodes: bool, edges: bool) -> None:
     services.indexer.ensure_fresh()
     encoder, out = msgspec.json.Encoder(), sys.stdout.buffer
     both = nodes == edges

@@ -12,10 +12,15 @@ from smp.cli.failures import run_reporting_failures
 
 _COMMANDS = {
     "index": ("index", "Build or refresh the index of a repository."),
+    "watch": ("watch", "Keep the index in step with the files until Ctrl-C."),
+    "hook": ("hooks", "Let git bring commits, merges and checkouts into the index."),
+    "status": ("status", "What is indexed, what has changed since, and what runs."),
     "call": ("call", "Call one method of the protocol and print its result."),
     "serve": ("serve", "Serve a repository over HTTP and WebSocket, or stdio."),
     "mcp": ("mcp", "Tools for agents that speak MCP, over stdio or HTTP."),
     "export": ("export", "The graph as JSON lines, or the index as a signed snapshot."),
+    "import": ("import_", "Take over an index that another server has made."),
+    "keys": ("keys", "Keys that sign snapshots, and those that are trusted."),
     "session": ("session", "Durable agent sessions."),
     "worker": ("worker", "Serve this repository's durable sessions until Ctrl-C."),
     "temporal": ("temporal", "The workflow server that durable sessions need."),

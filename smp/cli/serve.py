@@ -14,6 +14,7 @@ from smp.bootstrap import build_platform
 from smp.cli.failures import stderr
 from smp.cli.listening import bind, is_loopback
 from smp.cli.options import open_indexed, repository_options
+from smp.cli.servers import announced
 from smp.domain.errors import Invalid
 from smp.rpc.connections import BoundedConnection
 from smp.rpc.dispatcher import Bounds, Dispatcher
@@ -50,7 +51,8 @@ def serve(
         services = open_indexed(settings)
         bounds = Bounds(max_batch=settings.serve.max_batch, max_depth=settings.serve.max_depth)
         dispatcher = Dispatcher(MethodRegistry(METHOD_GROUPS), services, bounds=bounds)
-        serve_stdio(dispatcher, sys.stdin.buffer, out, max_line_bytes=settings.serve.max_body_bytes)
+        with announced(settings, "stdio"):
+            serve_stdio(dispatcher, sys.stdin.buffer, out, max_line_bytes=settings.serve.max_body_bytes)
         return
     settings = _with_token(settings, token_file)
     address = host or settings.serve.host
@@ -82,7 +84,8 @@ def serve(
     config = uvicorn.Config(
         app, log_level="warning", http=BoundedConnection, ws="websockets-sansio", timeout_graceful_shutdown=5
     )
-    with watching, listener:
+    url = f"http://{shown[0]}:{shown[1]}/"
+    with watching, listener, announced(settings, url):
         uvicorn.Server(config).run(sockets=[listener])
 
 

@@ -18,3 +18,7 @@ def main() -> None:
     if ours:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     run()
+
+
+if __name__ == "__main__":
+    main()

@@ -6,7 +6,9 @@ working tree wins over the snapshot wherever the two differ.
 
 from __future__ import annotations
 
+import shutil
 from datetime import UTC, datetime
+from typing import BinaryIO
 
 from msgspec import Struct
 
@@ -16,7 +18,7 @@ from smp.domain.ids import ContentHash, FilePath
 from smp.indexing.capture import Capture, capture_index, held_counts
 from smp.indexing.pipeline import ATTEMPTS, FORMAT, Indexer
 from smp.indexing.records import IndexRecord
-from smp.indexing.snapshot import SNAPSHOT_FORMAT, Manifest, Snapshot, pack, scope_text, unpack
+from smp.indexing.snapshot import SNAPSHOT_FORMAT, Manifest, Snapshot, pack, scope_text, stated_id, unpack
 from smp.ports.clock import Clock
 from smp.ports.graph_store import GraphStore
 from smp.ports.index_cache import IndexCache
@@ -144,6 +146,26 @@ class SnapshotService:
             re_indexed=adoption.re_indexed,
             duration_ms=(self._clock.now() - started).total_seconds() * 1000,
         )
+
+    def send(self, snapshot_id: str, out: BinaryIO) -> None:
+        """Copy a snapshot's file out, to be carried to another server. Raises what the store raises."""
+        with self._store.open(snapshot_id) as source:
+            shutil.copyfileobj(source, out)
+
+    def bring(self, source: BinaryIO) -> str:
+        """Put a file that was carried here into the store, under the id that it states; `take_over` checks it.
+
+        Args:
+            source: Seekable; left at its end.
+
+        Raises:
+            SnapshotInvalid: It is no snapshot.
+        """
+        snapshot_id = stated_id(source)
+        source.seek(0)
+        with self._store.create(snapshot_id) as out:
+            shutil.copyfileobj(source, out)
+        return snapshot_id
 
     def _captured(self, scope: Scope) -> tuple[IndexRecord, Capture]:
         for _ in range(ATTEMPTS):

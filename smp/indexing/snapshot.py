@@ -180,6 +180,17 @@ def unpack(source: BinaryIO, *, snapshot_id: str, index_format: int, verify: Ver
     return Snapshot(manifest=manifest, capture=capture)
 
 
+def stated_id(source: BinaryIO) -> str:
+    """The id that a snapshot's manifest states; nothing of it is believed, `unpack` checks the whole.
+
+    Raises:
+        SnapshotInvalid: It is no snapshot, or damaged.
+    """
+    archive = _Archive(source, "of this file")
+    written = archive.member(MANIFEST, limit=MANIFEST_BYTES)
+    return archive.decoded(MANIFEST, lambda: msgspec.json.decode(written, type=Manifest)).snapshot_id
+
+
 class _Archive:
     """A compressed tar, read strictly forwards, of which only plain members of expected names are accepted."""
 

@@ -82,6 +82,13 @@ class SourceTree(abc.ABC):
         """
 
     @abc.abstractmethod
+    def dirty(self) -> tuple[FilePath, ...]:
+        """Files of the working tree that differ from the commit checked out, or are in one of the two alone; sorted.
+
+        Ignored files are left out, and so is what is never indexed.
+        """
+
+    @abc.abstractmethod
     def list(self, known: dict[FilePath, ContentHash] | None = None) -> Listing:
         """All files of the working tree that ignore rules (at every level, of git) do not exclude.
 
@@ -107,4 +114,7 @@ class SourceTree(abc.ABC):
 
     @abc.abstractmethod
     def watch(self, on_change: Callable[[frozenset[FilePath]], None]) -> AbstractContextManager[None]:
-        """Call back from another thread with paths that changed on disk, debounced, until the context ends."""
+        """Call back from another thread with paths that changed on disk, debounced, until the context ends.
+
+        An empty set says that another commit is checked out, or the branch has moved.
+        """

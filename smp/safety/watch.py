@@ -11,8 +11,6 @@ import contextlib
 import threading
 from collections.abc import Iterator
 
-import structlog
-
 from smp.domain.errors import SmpError
 from smp.domain.ids import FilePath
 from smp.domain.notifications import ConflictDetected
@@ -24,7 +22,6 @@ from smp.ports.source_tree import SourceTree
 from smp.safety.sessions import SessionService
 
 _SWEEP_SECONDS = 0.5
-_log = structlog.get_logger(__name__)
 
 
 class Watcher:
@@ -53,14 +50,14 @@ class Watcher:
         """Handle paths that changed on disk."""
         try:
             external = paths.intersection(self._indexer.state().stale)
-            if not external:
+            if not external and paths:
                 return
             for path in sorted(external):
                 if self._in_write_scope(path):
                     self._notifier.publish(ConflictDetected(file=path))
-            self._indexer.refresh()
+            self._indexer.ensure_fresh()
         except SmpError as error:
-            _log.warning("external edit not indexed", error=error.message)
+            _warn("external edit not indexed", error)
 
     def _in_write_scope(self, path: FilePath) -> bool:
         return any(
@@ -72,4 +69,10 @@ class Watcher:
             try:
                 self._sessions.expire_due()
             except SmpError as error:
-                _log.warning("expiry not recorded", error=error.message)
+                _warn("expiry not recorded", error)
+
+
+def _warn(what: str, error: SmpError) -> None:
+    import structlog  # loaded by whoever has something to say
+
+    structlog.get_logger(__name__).warning(what, error=error.message)

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_pri
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from smp.adapters.keys_directory import DirectoryKeyring
-from smp.domain.errors import Invalid, SignatureInvalid, Unavailable
+from smp.domain.errors import Invalid, NotFound, SignatureInvalid, Unavailable
 from smp.ports.keyring import Keyring
 from smp.settings import Settings
 
@@ -131,3 +131,47 @@ def test_whoever_needs_the_first_key_at_the_same_moment_gets_the_same(tmp_path: 
         thread.join()
     assert len(made) == 4
     assert len(set(made)) == 1
+
+
+def test_what_another_exports_can_be_trusted_and_revoked(tmp_path: Path) -> None:
+    mine, theirs = ring_at(tmp_path / "a"), ring_at(tmp_path / "b")
+    key = theirs.make().key_id
+    for _ in range(2):
+        info = mine.trust(theirs.public(key))
+    assert (info.key_id, info.own, mine.known()) == (key, False, (info,))
+    signature = theirs.sign(key, b"message")
+    mine.verify(key, b"message", signature)
+    assert mine.revoke(key) == info
+    with pytest.raises(SignatureInvalid, match="not trusted"):
+        mine.verify(key, b"message", signature)
+    with pytest.raises(NotFound):
+        mine.revoke(key)
+    mine.trust(theirs.public(key))
+    mine.verify(key, b"message", signature)
+
+
+def test_an_own_key_that_is_revoked_neither_signs_nor_is_trusted_and_is_kept(ring: Keyring, keys: Path) -> None:
+    first, second = ring.make().key_id, ring.make().key_id
+    signature = ring.sign(first, b"message")
+    ring.revoke(first)
+    assert [info.key_id for info in ring.known()] == [second]
+    assert ring.signing_key() == second
+    with pytest.raises(SignatureInvalid):
+        ring.verify(first, b"message", signature)
+    assert (keys / f"{first}.key.revoked").exists()
+
+
+def test_an_id_stands_for_one_key(tmp_path: Path) -> None:
+    mine, theirs = ring_at(tmp_path / "a"), ring_at(tmp_path / "b")
+    one, other = (theirs.public(theirs.make().key_id) for _ in range(2))
+    mine.trust(one, key_id="partner")
+    with pytest.raises(Invalid, match="revoke"):
+        mine.trust(other, key_id="partner")
+
+
+@pytest.mark.parametrize(("public", "key_id"), [(b"", None), (b"nonsense", None), (None, "../x"), (None, "a/b")])
+def test_what_is_no_key_or_no_id_is_not_trusted(tmp_path: Path, public: bytes | None, key_id: str | None) -> None:
+    mine, theirs = ring_at(tmp_path / "a"), ring_at(tmp_path / "b")
+    with pytest.raises(Invalid):
+        mine.trust(theirs.public(theirs.make().key_id) if public is None else public, key_id=key_id)
+    assert mine.known() == ()

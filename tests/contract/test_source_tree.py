@@ -246,6 +246,36 @@ def test_the_watcher_reports_edits_and_keeps_silent_about_what_is_ignored(checko
     assert seen == {"a.py"}
 
 
+@pytest.mark.parametrize("linked", [False, True])
+def test_the_watcher_tells_of_another_commit_in_linked_worktrees_too(
+    checkout: Checkout, tmp_path: Path, linked: bool
+) -> None:
+    checkout.write("a.py")
+    checkout.commit()
+    place = checkout
+    if linked:
+        checkout.git("worktree", "add", "-q", str(tmp_path / "linked"), "-b", "side")
+        place = Checkout.__new__(Checkout)
+        place.root = tmp_path / "linked"
+    told = threading.Event()
+    with place.sources().watch(lambda paths: None if paths else told.set()):
+        place.git("commit", "-q", "--allow-empty", "-m", "nothing")
+        assert told.wait(20)
+
+
+def test_dirty_files_are_those_that_differ_from_the_commit(checkout: Checkout) -> None:
+    for name in ("kept.py", "edited.py", "gone.py", "staged.py"):
+        checkout.write(name)
+    checkout.write(".gitignore", "ignored.py\n")
+    assert checkout.sources().dirty() == (".gitignore", "edited.py", "gone.py", "kept.py", "staged.py")
+    checkout.commit()
+    for name in ("edited.py", "staged.py", "new folder/\u00e9 new.py", "ignored.py", "node_modules/x.js"):
+        checkout.write(name, "y = 2\n")
+    (checkout.root / "gone.py").unlink()
+    checkout.git("add", "staged.py")
+    assert checkout.sources().dirty() == ("edited.py", "gone.py", "new folder/\u00e9 new.py", "staged.py")
+
+
 def test_two_checkouts_with_one_folder_name_are_apart(tmp_path: Path) -> None:
     """BL-037."""
     for name in ("one", "two"):

@@ -15,12 +15,13 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from msgspec import Struct
 
 from smp.adapters.sources_git.history import COMMIT_FORMAT, read_history
+from smp.adapters.sources_git.watching import watching
 from smp.domain.errors import Invalid, Unavailable
 from smp.domain.ids import CommitSha, ContentHash, FilePath
 from smp.ports.source_tree import CommitInfo, Listing, SkippedFile, SourceFile, SourceTree
@@ -44,7 +45,6 @@ HISTORY_LIMIT = 10_000
 RACY_NS = 2_000_000_000
 """A file written this shortly before it was read may change again under the same time stamp."""
 GIT_TIMEOUT_S = 120
-DEBOUNCE_MS = 200
 
 
 class _Seen(Struct, frozen=True):
@@ -107,6 +107,11 @@ class GitSourceTree(SourceTree):
             if done.returncode == 0:
                 return CommitSha(done.stdout.decode("ascii").strip())
         raise Invalid(f"no commit {revision!r} in this repository; git log lists them", path="commit_sha")
+
+    def dirty(self) -> tuple[FilePath, ...]:
+        raw = self._run("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames").stdout
+        names = {os.fsdecode(entry[3:]) for entry in raw.split(b"\0") if entry}
+        return tuple(sorted(FilePath(name) for name in names if _encodable(name) and not _left_out(name)))
 
     def list(self, known: dict[FilePath, ContentHash] | None = None) -> Listing:
         files: dict[FilePath, ContentHash] = {}
@@ -222,47 +227,14 @@ class GitSourceTree(SourceTree):
         return found
 
     def watch(self, on_change: Callable[[frozenset[FilePath]], None]) -> AbstractContextManager[None]:
-        return self._watching(on_change)
-
-    @contextmanager
-    def _watching(self, on_change: Callable[[frozenset[FilePath]], None]) -> Iterator[None]:
-        stop = threading.Event()
-        ready = threading.Event()
-
-        import watchfiles  # costs a tenth of a start-up that mostly does not watch
-
-        def run() -> None:
-            changes = watchfiles.watch(
-                self._root,
-                watch_filter=lambda _, name: self._watched(name),
-                debounce=DEBOUNCE_MS,
-                step=50,
-                stop_event=stop,
-                rust_timeout=200,
-                yield_on_timeout=True,
-                raise_interrupt=False,
-            )
-            for batch in changes:
-                ready.set()
-                paths = frozenset(self._relative(name) for _, name in batch)
-                kept = paths - self._ignored(paths)
-                if kept and not stop.is_set():
-                    on_change(frozenset(kept))
-
-        thread = threading.Thread(target=run, name="smp-watch", daemon=True)
-        thread.start()
-        ready.wait(timeout=10)
-        try:
-            yield
-        finally:
-            stop.set()
-            thread.join(timeout=10)
-
-    def _relative(self, name: str) -> FilePath:
-        return FilePath(os.path.relpath(name, self._root).replace(os.sep, "/"))
-
-    def _watched(self, name: str) -> bool:
-        return not _left_out(self._relative(name))
+        git_dir = os.fsdecode(self._run("rev-parse", "--absolute-git-dir").stdout.rstrip(b"\n"))
+        return watching(
+            self._root,
+            Path(git_dir),
+            watched=lambda path: not _left_out(path),
+            ignored=self._ignored,
+            on_change=on_change,
+        )
 
     def _ignored(self, paths: frozenset[FilePath]) -> frozenset[FilePath]:
         """Those that git ignores; tracked files never are."""

@@ -29,7 +29,7 @@ class Recorder:
     def state(self) -> SimpleNamespace:
         return SimpleNamespace(stale=self.stale)
 
-    def refresh(self) -> None:
+    def ensure_fresh(self) -> None:
         self.refreshed += 1
 
     def active(self) -> tuple[SimpleNamespace, ...]:
@@ -75,3 +75,9 @@ def test_what_the_index_has_already_is_no_outside_edit() -> None:
     world = Recorder(stale=(), scope=("a.py",), mode=SessionMode.WRITE)
     world.watcher().on_change(changed("a.py"))
     assert (world.published, world.refreshed) == ([], 0)
+
+
+def test_another_commit_is_brought_in_though_no_file_has_changed() -> None:
+    world = Recorder(stale=(), scope=(), mode=SessionMode.READ)
+    world.watcher().on_change(frozenset())
+    assert (world.published, world.refreshed) == ([], 1)
