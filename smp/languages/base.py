@@ -51,6 +51,8 @@ class Module(Struct, frozen=True, kw_only=True):
             repository), `missing` (a relative import of nothing, or the project's own package).
         path: The file; or the namespace's or package's dotted or slashed name, for `module` to look into.
         files: The files of a package, sorted.
+        symbols: Kind `symbols`: what the imported name means, as exported names of files; the resolver has looked the name up itself,
+            for languages whose names depend on inclusion and linkage. Without any, `dotted` names something external.
         dotted: External name (`os.path`, `react`).
         types: Further file that declares the types of `path` (`.pyi`, `.d.ts`).
         parents: Files that run before it (the `__init__.py` of its packages), outermost first.
@@ -62,6 +64,7 @@ class Module(Struct, frozen=True, kw_only=True):
     types: FilePath | None = None
     parents: tuple[FilePath, ...] = ()
     files: tuple[FilePath, ...] = ()
+    symbols: tuple[tuple[FilePath, str], ...] = ()
 
 
 class Resolver(abc.ABC):
@@ -175,6 +178,9 @@ class Tables(Struct, frozen=True, kw_only=True):
             interface, and a member that a base in the project has is meant even behind a base from outside.
         structural: A class implements every interface whose methods it has.
         plain_construction: Calling a class makes or converts a value and runs no code of the project: a use, no call.
+        implicit_receiver: A bare name may be a member of the class around: what only a base of unknown content may have counts
+            where nothing else has the name.
+        pointers: What points to a value is as the value: subscripting an instance that has no such method gives it back.
     """
 
     constructors: tuple[str, ...] = ()
@@ -218,6 +224,8 @@ class Tables(Struct, frozen=True, kw_only=True):
     iterator_methods: tuple[str, ...] = ()
     factories: frozenset[str] = frozenset()
     properties: Mapping[str, str] = {}
+    implicit_receiver: bool = False
+    pointers: bool = False
 
 
 class Language(abc.ABC):

@@ -15,6 +15,8 @@ LANGUAGES: tuple[tuple[str, str], ...] = (
     ("smp.languages.java.language", "Java"),
     ("smp.languages.go", "Go"),
     ("smp.languages.csharp.language", "CSharp"),
+    ("smp.languages.c", "C"),
+    ("smp.languages.cpp", "Cpp"),
 )
 """(module, class) of each language; imported when first needed, for grammars are costly to load. Add a line to add one."""
 

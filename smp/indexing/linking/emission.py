@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from smp.domain.graph import Edge, EdgeKind, Resolution, UnresolvedReason
@@ -160,6 +161,8 @@ class Emission:
         if resolved.labels and self.flow.given_back.issuperset(value.ref for value in resolved.labels):
             # The decorators give the definition back; what else they return is for other arguments.
             held = [value for value in held if value in resolved.labels]
+        if self.flow.tables.implicit_receiver and resolved.labels and self.ops[callee][0] == Op.PHI:
+            held = [value for value in held if value.kind != XBOUND or value in resolved.labels]
         targets: list[Target] = []
         extra: set[str] = set()
         external: set[str] = set()
@@ -199,13 +202,18 @@ class Emission:
         self.given = self.arguments(site)
         kept: list[Value] = []
         open_: set[str] = set()
-        groups: dict[Value | None, list[Value]] = {}
+        groups: dict[tuple[Value | None, str], list[Value]] = {}
+        named = self.flow.tables.implicit_receiver
         for value in held:
-            if value.kind in (FUNC, BOUND) and isinstance(value.ref, FuncRef) and value.ref.cls is not None:
-                groups.setdefault(value.recv, []).append(value)
+            method = isinstance(value.ref, FuncRef) and (value.ref.cls is not None or (named and value.kind == FUNC))
+            if value.kind in (FUNC, BOUND) and isinstance(value.ref, FuncRef) and method:
+                groups.setdefault((value.recv, value.ref.decl.name if named else ""), []).append(value)
             else:
                 kept.append(value)
-        for recv, values in groups.items():
+        for (recv, _), values in groups.items():
+            if named and (len(values) == 1 or self.alternatives(values)):
+                kept += values
+                continue
             owner = self.flow.class_of(recv) if recv is not None else None
             order = list(self.program.mro(owner)) if owner is not None else []
             by_ref = {value.ref: value for value in values if isinstance(value.ref, FuncRef)}
@@ -220,6 +228,11 @@ class Emission:
             else:
                 open_ |= {ref.node_id for ref in chosen if ref.node_id is not None}
         return kept, open_
+
+    def alternatives(self, values: list[Value]) -> bool:
+        """Whether functions are one under different conditions of the preprocessor: the same parameters."""
+        refs = [value.ref for value in values if isinstance(value.ref, FuncRef)]
+        return len({(ref.cls, self.flow.overloads.signature(ref)) for ref in refs}) == 1
 
     def arguments(self, site: Site) -> tuple[Given, ...]:
         """The arguments of a call with all that is known of their types."""
@@ -496,7 +509,11 @@ class Emission:
         found = self.lookup.find(value.ref, name)
         if found.doubtful or found.owner is None:
             return False
-        for ref in found.functions:
+        functions: Sequence[FuncRef] = found.functions
+        if self.flow.tables.overloads and len(functions) > 1 and self.ops[site.op][0] in (Op.CALL, Op.NEW):
+            functions = self.flow.overloads.choose(functions, self.arguments(site))
+            functions = functions if len(functions) == 1 else ()
+        for ref in functions:
             if ref.node_id is not None:
                 draft = self.edge(_STATIC, site.owner, ref.node_id, site.line, Resolution.PROTOCOL)
                 if value.below:

@@ -262,6 +262,8 @@ class Program(Modules):
             value = self.module_value(self.root(unit, index))
             return Resolved({value: Resolution.IMPORT}) if value is not None else Resolved({}, missing=True)
         module = self.import_module(unit, index)
+        if module.kind == "symbols":
+            return self._symbols(unit, module)
         value = self.module_value(module)
         if value is None:
             return Resolved({}, missing=True)
@@ -273,6 +275,18 @@ class Program(Modules):
         found = self.module_attribute(value, declaration.name)
         labels = {v: label if label is Resolution.DECORATED else Resolution.IMPORT for v, label in found.labels.items()}
         return Resolved(labels, found.leaves, found.missing, found.unknown)
+
+    def _symbols(self, unit: Unit, module: Module) -> Resolved:
+        """What the resolver has found by itself; a name of the same file is no import."""
+        if not module.symbols:
+            return Resolved({self.values.ext(module.dotted): Resolution.IMPORT})
+        parts = []
+        for path, name in module.symbols:
+            found = self.export(path, name)
+            if path != unit.path:
+                found = found._replace(labels=dict.fromkeys(found.labels, Resolution.IMPORT))
+            parts.append(found)
+        return merged(parts)
 
     def export(self, path: str, name: str) -> Resolved:
         """What a file offers under a name."""

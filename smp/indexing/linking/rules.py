@@ -464,6 +464,10 @@ class Rules(ObjectRules):
             for found in self.types.item(value, index):
                 state.add(result, found)
         elif kind == INST:
+            if self.tables.pointers:
+                if not self.call_method(state, value, "operator[]", ((0, "", NOTHING),), result):
+                    state.add(result, value)
+                return
             self.call_method(state, value, "__getitem__", ((0, "", NOTHING),), result)
         elif kind in (CLASS, EXT, UNKNOWN):
             if kind == CLASS and isinstance(value.ref, ClassRef) and value.ref.decl.flags & bits.C_ENUM:

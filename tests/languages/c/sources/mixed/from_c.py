@@ -1,0 +1,2 @@
+def from_c(x):
+    return x

@@ -1,0 +1,1 @@
+int either(void);

@@ -1,0 +1,9 @@
+#include "../common/shared.h"
+int main(void) {
+    return either();
+    // -/> unix/impl.c#either
+    // -/> windows/impl.c#either
+    // ?> unix/impl.c#either
+    // ?> windows/impl.c#either
+    // ?? ambiguous
+}

@@ -1,0 +1,2 @@
+#include "../common/shared.h"
+int either(void) { return 2; }

@@ -1,0 +1,2 @@
+#include <api/call.h>
+int call_it(void) { return 1; }

@@ -1,0 +1,1 @@
+int call_it(void);
