@@ -76,7 +76,7 @@ def build_platform(settings: Settings) -> Services:
     sources = GitSourceTree(settings)
     graph = SqliteGraphStore(settings)
     vectors = deferred(lambda: _vectors(settings))
-    embedder = deferred(_embedder)
+    embedder = deferred(lambda: _embedder(settings))
     session_store = SqliteSessionStore(settings)
     artifacts = SqliteArtifactStore(settings)
     notifier = SqliteNotifier(settings)
@@ -250,10 +250,14 @@ def _vectors(settings: Settings) -> VectorIndex:
     return EmbeddedVectorIndex(settings)
 
 
-def _embedder() -> Embedder:
-    from smp.adapters.embedder_minilm import MiniLmEmbedder
+def _embedder(settings: Settings) -> Embedder:
+    if settings.embedding.provider == "openai":
+        from smp.adapters.embedder_openai import OpenAiEmbedder
 
-    return MiniLmEmbedder()
+        return OpenAiEmbedder(settings.embedding)
+    from smp.adapters.embedder_onnx import OnnxEmbedder, shipped_model
+
+    return OnnxEmbedder(settings.embedding.folder) if settings.embedding.provider == "onnx" else shipped_model()
 
 
 def _analytics() -> GraphAnalytics:

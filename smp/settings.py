@@ -6,6 +6,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Struct
@@ -24,6 +25,26 @@ class IndexSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     max_file_bytes: int = 2_000_000
     workers: int = 0
     history_days: int = 90
+
+
+class EmbeddingSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What makes vectors.
+
+    Attributes:
+        provider: `minilm` (shipped), `onnx` (a folder), `openai` (an endpoint that speaks OpenAI's API).
+        folder: Of a sentence-transformers model exported to ONNX, for `onnx`.
+        url: Up to and without `/embeddings`, for `openai`. model: as the endpoint knows it.
+        api_key: Sent as bearer token; give it by `SMP_EMBEDDING_API_KEY`. Never logged.
+        batch: Texts in one request.
+    """
+
+    provider: Literal["minilm", "onnx", "openai"] = "minilm"
+    folder: str = ""
+    url: str = ""
+    model: str = ""
+    api_key: str = ""
+    timeout_ms: Annotated[int, msgspec.Meta(ge=1)] = 30_000
+    batch: Annotated[int, msgspec.Meta(ge=1, le=2048)] = 64
 
 
 class SandboxSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -102,6 +123,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     profile: str = "embedded"
     token: str = ""
     index: IndexSettings = IndexSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
     sandbox: SandboxSettings = SandboxSettings()
     temporal: TemporalSettings = TemporalSettings()
     serve: ServeSettings = ServeSettings()

@@ -219,7 +219,9 @@ class MemoryStore(MemoryGraph, MetadataStore, IndexCache, TelemetryStore):
 
     def search(self, query: TextQuery) -> TextAnswer:
         texts = {node.id: self._texts(node, query.fields) for node in self.scan(Scope())}
-        wanted = _telling(list(dict.fromkeys(split_words(query.text))), texts, query.common_share)
+        wanted = list(dict.fromkeys(split_words(query.text)))
+        if query.match == "any" and query.postings:
+            wanted = _telling(wanted, texts, query.postings)
         if not wanted:
             return TextAnswer(matches=(), total=0)
         found: list[TextMatch] = []
@@ -233,7 +235,8 @@ class MemoryStore(MemoryGraph, MetadataStore, IndexCache, TelemetryStore):
                 or not set(query.tags) <= set(enrichment.tags)
             ):
                 continue
-            matched = tuple(sorted(name for name, field in texts[node.id].items() if set(hits) & set(field)))
+            held = (name for name, field in texts[node.id].items() if set(hits) & set(field))
+            matched = () if query.brief else tuple(sorted(held))
             weighted = {
                 word: sum(query.weights.get(name, 1.0) * field.count(word) for name, field in texts[node.id].items())
                 for word in hits
@@ -242,7 +245,7 @@ class MemoryStore(MemoryGraph, MetadataStore, IndexCache, TelemetryStore):
             found.append(TextMatch(node=node, enrichment=enrichment, bm25=score, matched_on=matched))
         found.sort(key=lambda match: (-match.bm25, match.node.id))
         best = tuple(found[: query.limit])
-        return TextAnswer(matches=best, total=len(found) if query.counted else len(best))
+        return TextAnswer(matches=best, total=len(best) if query.brief else len(found))
 
     def _texts(self, node: Node, fields: tuple[str, ...]) -> dict[str, list[str]]:
         added = self._enrichments.get(node.id, Enrichment())
@@ -316,10 +319,16 @@ class _Transaction:
             vars(self._store).update(self._before)
 
 
-def _telling(words: list[str], texts: dict[NodeId, dict[str, list[str]]], common_share: float) -> list[str]:
-    holding = {word: sum(any(word in field for field in one.values()) for one in texts.values()) for word in words}
-    rare = [word for word in words if 0 < holding[word] <= common_share * len(texts)]
-    return words if common_share >= 1 else rare or words
+def _telling(words: list[str], texts: dict[NodeId, dict[str, list[str]]], postings: int) -> list[str]:
+    everywhere = [{word for field in one.values() for word in field} for one in texts.values()]
+    holding = {word: sum(word in one for one in everywhere) for word in words}
+    taken: set[str] = set()
+    for word in sorted((word for word in words if holding[word]), key=lambda word: (holding[word], word)):
+        postings -= holding[word]
+        if postings < 0 and taken:
+            break
+        taken.add(word)
+    return [word for word in words if word in taken]
 
 
 def _bm25(hits: Mapping[str, float], length: int, texts: dict[NodeId, dict[str, list[str]]]) -> float:

@@ -24,9 +24,9 @@ class TextQuery(Struct, frozen=True, kw_only=True):
         tags: Nodes must carry every one of these.
         fields: Which of `TEXT_FIELDS` count.
         weights: Of fields; 1 where none is given. A word counts by the weight of the fields that it is in.
-        common_share: Words that more than this share of all nodes have are left out as long as a rarer one remains: what
-            they add to a score is little, and to the cost most.
-        counted: Whether `TextAnswer.total` is asked for; else it is the number of matches returned.
+        postings: For `any`: the rarest words of the query are taken until this many nodes have one of them, at least one
+            word; 0 takes all. What common words add to a score is little, and to the cost most.
+        brief: Neither `total` (it is the number of matches returned) nor `matched_on` (empty) is asked for.
     """
 
     text: str
@@ -36,8 +36,8 @@ class TextQuery(Struct, frozen=True, kw_only=True):
     scope: Scope = Scope()
     fields: tuple[str, ...] = ("docstring", "description", "tags")
     weights: dict[str, float] = {}
-    common_share: float = 1.0
-    counted: bool = True
+    postings: int = 0
+    brief: bool = False
     limit: int = 10
 
 

@@ -15,8 +15,8 @@ from msgspec import Struct
 
 from smp.domain.communities import Partition
 from smp.domain.errors import NodeNotFound
-from smp.domain.graph import Direction, EdgeKind, Node, NodeKind, Scope, Scores
-from smp.domain.ids import NodeId
+from smp.domain.graph import Direction, EdgeKind, Node, NodeKind, Scope, Scores, Walked
+from smp.domain.ids import FilePath, NodeId
 from smp.domain.metadata import Enrichment
 from smp.domain.queries import Located, RankedNode, RoutedCommunity, StructuralLink
 from smp.indexing.embed import CENTROIDS, NODES, embedded_text, text_hash
@@ -26,8 +26,9 @@ from smp.ports.metadata_store import TEXT_FIELDS, MetadataStore, TextQuery
 from smp.ports.telemetry_store import TelemetryStore
 from smp.ports.vector_index import Vector, VectorIndex
 from smp.query.adjacency import nodes_by_id
+from smp.query.fusion import POOL, Matches, asks_for_tests, fused, in_test_files
 from smp.query.heat import heat_of
-from smp.query.ranking import COMMON_SHARE, TEXT_WEIGHTS, Signals, best_first, composite, fuse
+from smp.query.ranking import POSTINGS, TEXT_WEIGHTS, Signals, best_first, composite, fuse
 
 _REPETITION = re.compile(r"~\d+$")
 ROUTE_CONFIDENCE = 0.65
@@ -40,12 +41,10 @@ WALKED_EDGES = (EdgeKind.CALLS_STATIC, EdgeKind.CALLS_RUNTIME, EdgeKind.IMPORTS,
 COMPOSITE, FUSION = "composite", "fusion"
 WALK_LIMIT = 1_000
 """Nodes that a walk brings in at most, the nearest; each of them is compared with the query."""
+TEXT_MATCHES = 4 * POOL
+"""Nodes looked at by their words: tests and files among them say something about others."""
 ON_DEMAND = 32
 """Candidates that are embedded while somebody waits, at most."""
-
-POOL = 50
-"""Candidates that each ordering of a fusion brings in, at least; more when more results are asked for."""
-VECTOR_WEIGHT, TEXT_WEIGHT, NEAR_WEIGHT, RANK_WEIGHT, HEAT_WEIGHT = 1.0, 1.0, 0.3, 0.15, 0.05
 
 
 class Stores(Struct, frozen=True, kw_only=True):
@@ -84,8 +83,8 @@ class _Pool(Struct, frozen=True, kw_only=True):
     seeds: tuple[NodeId, ...]
     hops: dict[NodeId, int]
     reached_from: dict[NodeId, tuple[NodeId, ...]]
-    orderings: tuple[tuple[float, tuple[NodeId, ...]], ...]
     walked: int
+    matches: Matches | None = None
 
 
 def locate(stores: Stores, partition: Partition, query: Query) -> Located:
@@ -96,21 +95,22 @@ def locate(stores: Stores, partition: Partition, query: Query) -> Located:
     """
     vector: Vector = stores.embedder.embed([query.text])[0]
     routed, members = _route(stores, partition, query, vector)
-    pool = _gather(stores, query, vector, members)
-    signals = _signals(stores, query, vector, pool)
-    scores = composite(signals) if query.ranking == COMPOSITE else _fused(pool, signals)
-    kept = best_first({node: round(score, 4) for node, score in scores.items()})[: query.top_k]
-    enrichments = stores.metadata.enrichments(kept)
+    pool = (_gather_fused if query.ranking == FUSION else _gather)(stores, query, vector, members)
+    similar = _similarities(stores, vector, pool)
+    signals = _signals(stores, query, pool, similar)
+    kept = _ordered(stores.graph, query, pool, signals, similar)
+    scores = dict(kept)
+    kept_ids = [node for node, _ in kept][: query.top_k]
+    enrichments = stores.metadata.enrichments(kept_ids)
     return Located(
         query=query.text,
         routed_community=routed,
         seed_count=len(pool.seeds),
         total_walked=pool.walked,
         results=tuple(
-            _result(pool, node, signals[node], round(scores[node], 4), partition, enrichments.get(node))
-            for node in kept
+            _result(pool, node, signals[node], scores[node], partition, enrichments.get(node)) for node in kept_ids
         ),
-        structural_map=_structure(stores.graph, partition, pool, kept),
+        structural_map=_structure(stores.graph, partition, pool, kept_ids),
     )
 
 
@@ -143,35 +143,49 @@ def _route(
 
 
 def _gather(stores: Stores, query: Query, vector: Vector, members: frozenset[str] | None) -> _Pool:
-    fused = query.ranking == FUSION
-    pool_size = max(POOL, query.top_k)
-    near = _nearest(stores, vector, members, k=pool_size if fused else query.seed_k, kinds=query.kinds)
-    if not fused:
-        near = _with_files(stores, query, vector, members, near)
-    texts = _matching(stores, query, members, limit=pool_size) if fused else {}
-    seeds = best_first(fuse([(VECTOR_WEIGHT, tuple(near)), (TEXT_WEIGHT, tuple(texts))]))[: query.seed_k]
-    walked = (
-        stores.graph.walk(
-            sorted(seeds), hops=query.hops, kinds=WALKED_EDGES, direction=Direction.BOTH, limit=WALK_LIMIT
-        )
-        if query.hops and seeds
-        else ()
-    )
-    reached = {step.node.id: step for step in walked if step.node.kind in query.kinds}
-    met = near | texts | {node_id: step.node for node_id, step in reached.items()}
-    nodes = {node_id: node for node_id, node in met.items() if node.kind in query.kinds}
-    by_distance = sorted(reached, key=lambda node: (reached[node].hop, -len(reached[node].seeds), node))
+    """The specification's candidates: the nearest, and what lies around them."""
+    near = _nearest(stores, vector, members, k=query.seed_k, kinds=query.kinds)
+    near = _with_files(stores, query, vector, members, near)
+    walked = _walk(stores.graph, query, near)
+    nodes = near | {node_id: step.node for node_id, step in walked.items()}
+    return _pool(query, nodes, tuple(near), walked)
+
+
+def _gather_fused(stores: Stores, query: Query, vector: Vector, members: frozenset[str] | None) -> _Pool:
+    """What words and vectors bring up, and what lies around the best of both."""
+    near = _nearest(stores, vector, members, k=POOL, kinds=query.kinds)
+    found, matches = _matching(stores, query, members)
+    by_text = best_first(dict(matches.candidates))
+    seeds = best_first(fuse([(1.0, tuple(near)), (1.0, by_text)]))[: query.seed_k]
+    walked = _walk(stores.graph, query, seeds)
+    around = sorted(walked, key=lambda node: (walked[node].hop, -len(walked[node].seeds), node))[:POOL]
+    nodes = near | found | {node: walked[node].node for node in around}
+    return _pool(query, nodes, tuple(seeds), walked, matches=matches)
+
+
+def _walk(graph: GraphStore, query: Query, seeds: Iterable[NodeId]) -> dict[NodeId, Walked]:
+    starts = sorted(seeds)
+    if not query.hops or not starts:
+        return {}
+    steps = graph.walk(starts, hops=query.hops, kinds=WALKED_EDGES, direction=Direction.BOTH, limit=WALK_LIMIT)
+    return {step.node.id: step for step in steps}
+
+
+def _pool(
+    query: Query,
+    nodes: Mapping[NodeId, Node],
+    seeds: tuple[NodeId, ...],
+    walked: Mapping[NodeId, Walked],
+    *,
+    matches: Matches | None = None,
+) -> _Pool:
     return _Pool(
-        nodes=nodes,
-        seeds=tuple(seeds),
-        hops={node: step.hop for node, step in reached.items()},
-        reached_from={node: step.seeds for node, step in reached.items()} | {seed: (seed,) for seed in seeds},
-        orderings=(
-            (VECTOR_WEIGHT, tuple(near)),
-            (TEXT_WEIGHT, tuple(texts)),
-            (NEAR_WEIGHT, (*(seed for seed in seeds if seed in nodes), *by_distance)),
-        ),
+        nodes={node_id: node for node_id, node in nodes.items() if node.kind in query.kinds},
+        seeds=seeds,
+        hops={node: step.hop for node, step in walked.items()},
+        reached_from={node: step.seeds for node, step in walked.items()} | {seed: (seed,) for seed in seeds},
         walked=len(walked),
+        matches=matches,
     )
 
 
@@ -214,29 +228,42 @@ def _nearest(
         asked *= 4
 
 
-def _matching(stores: Stores, query: Query, members: frozenset[str] | None, *, limit: int) -> dict[NodeId, Node]:
-    """Nodes that share words with the query in name, signature, docstring, description or tags, best first."""
+def _matching(stores: Stores, query: Query, members: frozenset[str] | None) -> tuple[dict[NodeId, Node], Matches]:
+    """Nodes that share words with the question, with their BM25; files and tests among them are evidence alone."""
     answer = stores.metadata.search(
         TextQuery(
             text=query.text,
             match="any",
-            node_types=query.kinds,
+            node_types=tuple(sorted({*query.kinds, NodeKind.FILE, NodeKind.TEST})),
             fields=TEXT_FIELDS,
             weights=TEXT_WEIGHTS,
-            common_share=COMMON_SHARE,
-            counted=False,
-            limit=limit,
+            postings=POSTINGS,
+            brief=True,
+            limit=TEXT_MATCHES,
         )
     )
-    found = {match.node.id: match.node for match in answer.matches}
-    known = nodes_by_id(stores.graph, found)  # a session's view may lack or change what the shared index has
-    return {node: known[node] for node in found if node in known and (members is None or node in members)}
+    scores = {match.node.id: match.bm25 for match in answer.matches}
+    known = nodes_by_id(stores.graph, scores)  # a session's view may lack or change what the shared index has
+    wanted = [n for n in scores if n in known and known[n].kind in query.kinds and (members is None or n in members)]
+    return {node: known[node] for node in wanted}, Matches(
+        candidates={node: scores[node] for node in wanted},
+        files={
+            known[node].file or FilePath(known[node].qualname): score
+            for node, score in scores.items()
+            if node in known and known[node].kind is NodeKind.FILE
+        },
+        tests={node: score for node, score in scores.items() if node in known and known[node].kind is NodeKind.TEST},
+    )
 
 
-def _signals(stores: Stores, query: Query, vector: Vector, pool: _Pool) -> dict[NodeId, Signals]:
+def _similarities(stores: Stores, vector: Vector, pool: _Pool) -> dict[NodeId, float]:
     ids = sorted(pool.nodes)
     _embed_missing(stores, [pool.nodes[node] for node in ids])
-    similar = stores.vectors.similarities(NODES, vector, ids)
+    return {NodeId(key): score for key, score in stores.vectors.similarities(NODES, vector, ids).items()}
+
+
+def _signals(stores: Stores, query: Query, pool: _Pool, similar: Mapping[NodeId, float]) -> dict[NodeId, Signals]:
+    ids = sorted(pool.nodes)
     ranks: Mapping[NodeId, Scores] = stores.graph.scores(ids)
     heat = heat_of(stores.graph, stores.telemetry, ids, scope=Scope(), since=query.since)
     return {
@@ -247,6 +274,27 @@ def _signals(stores: Stores, query: Query, vector: Vector, pool: _Pool) -> dict[
         )
         for node in ids
     }
+
+
+def _ordered(
+    graph: GraphStore,
+    query: Query,
+    pool: _Pool,
+    signals: Mapping[NodeId, Signals],
+    similar: Mapping[NodeId, float],
+) -> list[tuple[NodeId, float]]:
+    """Every candidate with its score, best first."""
+    if pool.matches is None:
+        scores = {node: round(score, 4) for node, score in composite(signals).items()}
+        return [(node, scores[node]) for node in best_first(scores)]
+    heat = {node: signal.heat for node, signal in signals.items()}
+    found = fused(graph, pool.nodes, pool.matches, similar=similar, heat=heat)
+    scores = {node: round(score, 4) for node, score in found.items()}
+    behind = frozenset() if asks_for_tests(query.text, query.kinds) else in_test_files(graph, pool.nodes.values())
+    # what comes behind must not have the higher score: results are ordered by it
+    floor = min((scores[node] for node in scores if node not in behind), default=1.0)
+    scores |= {node: round(scores[node] * floor, 4) for node in behind}
+    return [(node, scores[node]) for node in sorted(scores, key=lambda one: (-scores[one], one in behind, one))]
 
 
 def _embed_missing(stores: Stores, candidates: list[Node]) -> None:
@@ -260,12 +308,6 @@ def _embed_missing(stores: Stores, candidates: list[Node]) -> None:
     if missing:
         matrix = stores.embedder.embed([texts[key] for key in missing])
         stores.vectors.upsert(NODES, missing, matrix, tuple(hashes[key] for key in missing))
-
-
-def _fused(pool: _Pool, signals: Mapping[NodeId, Signals]) -> dict[NodeId, float]:
-    by_rank = best_first({node: signal.pagerank for node, signal in signals.items() if signal.pagerank})
-    by_heat = best_first({node: float(signal.heat) for node, signal in signals.items() if signal.heat})
-    return fuse([*pool.orderings, (RANK_WEIGHT, by_rank), (HEAT_WEIGHT, by_heat)])
 
 
 def _result(

@@ -1,7 +1,7 @@
 """How candidates of `smp/locate` are ordered (decisions.md section 6).
 
-`composite` is the specification's weighted sum. `fusion` adds up reciprocal ranks (Cormack, Clarke, Büttcher 2009) of
-several orderings, so that scores of different kinds need no common scale.
+`composite` is the specification's weighted sum; `fusion` is in `query.fusion`, and finds where to walk from by adding up
+reciprocal ranks (Cormack, Clarke, Büttcher 2009), so that orderings of different kinds need no common scale.
 """
 
 from __future__ import annotations
@@ -15,10 +15,20 @@ from smp.domain.ids import NodeId
 ALPHA, BETA, GAMMA = 0.50, 0.30, 0.20
 """Weights of vector similarity, rank and heat; they sum to 1."""
 
-TEXT_WEIGHTS = {"name": 4.0, "path": 1.5, "signature": 2.0, "docstring": 2.0, "comments": 1.0, "body": 1.0}
-"""Of the fields of full text (1 where none is given)."""
-COMMON_SHARE = 0.2
-"""Words that more nodes have are not asked for: little is learnt from them, at most of the cost."""
+TEXT_WEIGHTS = {
+    "name": 16.0,
+    "path": 3.0,
+    "signature": 2.0,
+    "docstring": 0.6,
+    "comments": 0.3,
+    "body": 1.6,
+    "description": 2.0,
+    "tags": 2.0,
+}
+"""Of the fields of full text, tuned as those of `query.fusion`; what was annotated by hand is not measured."""
+POSTINGS = 40_000
+"""Entries of the text index that one question may touch: beyond it common words are left out, which say little and cost
+most."""
 
 RECIPROCAL_OFFSET = 60
 """Dampens the lead of first places; the value of the paper."""

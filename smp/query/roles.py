@@ -12,6 +12,7 @@ HTTP_VERBS = frozenset({"delete", "get", "head", "options", "patch", "post", "pu
 """Last names of decorators that make a function an endpoint (`@app.get("/x")`, `@Post()`)."""
 API_FOLDERS = frozenset({"api", "apis", "controllers", "endpoints", "routers", "routes"})
 ENDPOINT_FOLDERS = frozenset({"controllers", "routes"})
+TEST_FOLDERS = frozenset({"__tests__", "spec", "specs", "test", "tests"})
 SERVICE_FOLDERS = frozenset({"services"})
 UTILITY_FOLDERS = frozenset({"helpers", "lib", "shared", "util", "utils"})
 CORE_IMPORTERS = 5
@@ -74,9 +75,10 @@ def risk_level(*, importers: int, avg_complexity: float) -> str:
 
 
 def _is_test(file: Node, defined: tuple[Node, ...]) -> bool:
-    path = "/" + file.qualname
-    if file.role == "test" or "/test" in path or "/spec" in path:
+    if file.role == "test":
         return True
+    if (file.language is None or not file.role) and not TEST_FOLDERS.isdisjoint(_folders(file.qualname)):
+        return True  # what lies among tests and is no code: what they read
     return bool(defined) and all(node.kind is NodeKind.TEST for node in defined)
 
 

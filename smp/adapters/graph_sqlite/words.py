@@ -10,7 +10,7 @@ changes.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from smp.adapters.graph_sqlite.rows import chunks, decode_enrichment, decode_node, scope_condition
 from smp.domain.graph import Node
@@ -84,15 +84,17 @@ def drop_words(connection: sqlite3.Connection, keys: Iterable[int]) -> None:
 
 def search_words(connection: sqlite3.Connection, query: TextQuery) -> TextAnswer:
     """The answer to a query; nothing when it holds no word or names no field."""
-    words = _telling(connection, list(dict.fromkeys(split_words(query.text))), query.common_share)
+    words = list(dict.fromkeys(split_words(query.text)))
+    if query.match == "any":
+        words = _telling(connection, words, query.postings)
     fields = [field for field in TEXT_FIELDS if field in query.fields]
     if not words or not fields:
         return TextAnswer(matches=(), total=0)
     operator = " AND " if query.match == "all" else " OR "
     expression = "{" + " ".join(fields) + "} : (" + operator.join(f'"{word}"' for word in words) + ")"
-    total, best = (_counted if query.counted else _best)(connection, expression, query)
+    total, best = (_best if query.brief else _counted)(connection, expression, query)
     # only the rows that are shown are marked: highlighting costs far more than ranking
-    details = _details(connection, expression, fields, [key for key, _ in best])
+    details = _details(connection, expression, () if query.brief else fields, [key for key, _ in best])
     matches = tuple(
         TextMatch(node=details[key][0], enrichment=details[key][1], bm25=float(score), matched_on=details[key][2])
         for key, score in best
@@ -100,15 +102,19 @@ def search_words(connection: sqlite3.Connection, query: TextQuery) -> TextAnswer
     return TextAnswer(matches=matches, total=len(matches) if total is None else total)
 
 
-def _telling(connection: sqlite3.Connection, words: list[str], common_share: float) -> list[str]:
-    """The words without those that too many nodes have; all of them where no other is left."""
-    if common_share >= 1 or not words:
+def _telling(connection: sqlite3.Connection, words: list[str], postings: int) -> list[str]:
+    """The rarest of the words that the bound leaves, in their order; words that no node has are left out with them."""
+    if not postings or not words:
         return words
     marks = ",".join("?" * len(words))
-    known = dict(connection.execute(f"SELECT term, doc FROM words_known WHERE term IN ({marks})", words).fetchall())
-    rows = int(connection.execute("SELECT count(*) FROM words_docsize").fetchone()[0])
-    rare = [word for word in words if 0 < known.get(word, 0) <= common_share * rows]
-    return rare or words
+    known = connection.execute(f"SELECT doc, term FROM words_known WHERE term IN ({marks})", words).fetchall()
+    taken: set[str] = set()
+    for count, word in sorted(known):
+        postings -= count
+        if postings < 0 and taken:
+            break
+        taken.add(word)
+    return [word for word in words if word in taken]
 
 
 def _score(query: TextQuery) -> str:
@@ -150,16 +156,16 @@ def _best(
 
 
 def _details(
-    connection: sqlite3.Connection, expression: str, fields: list[str], keys: list[int]
+    connection: sqlite3.Connection, expression: str, fields: Sequence[str], keys: list[int]
 ) -> dict[int, tuple[Node, Enrichment, tuple[str, ...]]]:
-    marked = ", ".join(f"highlight(words, {TEXT_FIELDS.index(field)}, '{_MARK}', '')" for field in fields)
+    marked = "".join(f", highlight(words, {TEXT_FIELDS.index(field)}, '{_MARK}', '')" for field in fields)
+    matching = "words.rowid = node.key AND words MATCH ?" if fields else "?"
     found: dict[int, tuple[Node, Enrichment, tuple[str, ...]]] = {}
     for marks, part in chunks(keys, fixed=1):
         rows = connection.execute(
-            f"SELECT words.rowid, node.body, enrichment.body, {marked} FROM words "
-            "JOIN node ON node.key = words.rowid LEFT JOIN enrichment ON enrichment.node_id = node.id "
-            f"WHERE words MATCH ? AND words.rowid IN ({marks})",
-            [expression, *part],
+            f"SELECT node.key, node.body, enrichment.body{marked} FROM node {', words' if fields else ''} "
+            f"LEFT JOIN enrichment ON enrichment.node_id = node.id WHERE {matching} AND node.key IN ({marks})",
+            [expression if fields else 1, *part],
         )
         for key, node, enrichment, *texts in rows:
             matched = tuple(sorted(field for field, text in zip(fields, texts, strict=True) if _MARK in text))

@@ -18,17 +18,31 @@ from smp.languages.python import grammar as g
 from smp.languages.summary_builder import SummaryBuilder
 
 _SPACE = re.compile(r"\s+")
-_TEST_FILE = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|tests?|conftest)\.py$")
+_TEST_FILE = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|tests?)\.py$")
+_CONFTEST = re.compile(r"(^|/)conftest\.py$")
 _TEST_FOLDER = re.compile(r"(^|/)(tests?|testing)/")
+_SHIPPED = re.compile(
+    r"^(?:src/|lib/)?(?!(?:tests?|testing|packages|apps|libs|services|projects|modules|plugins|examples)/)[A-Za-z_]\w*/"
+    r"(?:[A-Za-z_]\w*/)*?(?:test|testing)/(?!.*(?:^|/)tests?/)"
+)
+"""A folder inside a package that is for those who test with the package (`django/test/`), not for its own tests."""
+_DEFINES_TESTS = re.compile(rb"^[ \t]*(?:async[ \t]+def[ \t]+test|def[ \t]+test|class[ \t]+\w*Test)", re.MULTILINE)
 _TEST_CLASS = re.compile(r"^Test|Tests?$|TestCase$")
 _TEST_BASE = re.compile(r"(TestCase|Tests?|TestBase|TestMixin)$")
 _CASES_KIND = min(g.kinds("case_clause"))
 _BASE_KINDS = g.kinds("identifier") | g.kinds("attribute") | g.kinds("subscript")
 
 
-def role_of(path: FilePath) -> str:
-    """`test` for files that test runners collect or that lie among them, `source` otherwise."""
-    return "test" if _TEST_FILE.search(path) or _TEST_FOLDER.search(path) else "source"
+def role_of(path: FilePath, source: bytes) -> str:
+    """`test` for what defines tests where runners look for them, and for what lies among tests; `source` otherwise.
+
+    A name alone makes no test: `test_imports.py` in a package is a module of it unless it defines tests.
+    """
+    if _CONFTEST.search(path):
+        return "test"
+    if _TEST_FOLDER.search(path) and not _SHIPPED.search(path):
+        return "test"
+    return "test" if _TEST_FILE.search(path) and _DEFINES_TESTS.search(source) else "source"
 
 
 class Definition:
@@ -87,7 +101,7 @@ class Extractor:
         self.builder = builder
         self.stored = stored
         self.path = builder.path
-        self.role = role_of(builder.path)
+        self.role = role_of(builder.path, source)
         self.definitions: list[Definition] = []
         self.by_start: dict[int, Definition] = {}
         self._starts: list[int] = []
