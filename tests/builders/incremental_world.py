@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from smp.adapters.analytics_igraph import IgraphAnalytics
 from smp.adapters.clock_system import SystemClock
-from smp.adapters.embedder_minilm import MiniLmEmbedder
+from smp.adapters.embedder_onnx import shipped_model
 from smp.adapters.graph_sqlite import SqliteGraphStore
 from smp.adapters.memory import MemoryVectorIndex
 from smp.adapters.sessions_sqlite.notifications import SqliteNotifier
@@ -53,7 +53,7 @@ class Index:
             cache=self.store,
             telemetry=self.store,
             vectors=MemoryVectorIndex(),
-            embedder=MiniLmEmbedder(),
+            embedder=shipped_model(),
             analytics=IgraphAnalytics(),
             notifier=SqliteNotifier(settings),
             analyse=analyse_with,
