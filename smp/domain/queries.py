@@ -328,11 +328,19 @@ class UnresolvedCall(Struct, frozen=True, kw_only=True):
     lines: tuple[int, ...] = ()
 
 
+class NotLinked(Struct, frozen=True, kw_only=True):
+    """Files of a language of which definitions are known and no calls."""
+
+    language: str
+    files: int
+
+
 class LinkerReport(Struct, frozen=True, kw_only=True):
-    """unresolved by file, first line, name; external calls are counted only."""
+    """unresolved by file, first line, name; external calls are counted only; not_linked by language."""
 
     unresolved: tuple[UnresolvedCall, ...]
     external_count: int
+    not_linked: tuple[NotLinked, ...] = ()
 
 
 class RecentChange(Struct, frozen=True, kw_only=True):

@@ -234,11 +234,13 @@ class Language(abc.ABC):
     Attributes:
         name: As on nodes (`python`). family: languages of one family import each other (`ecmascript`).
         suffixes: File name endings, with the dot, lower case.
+        links: False for languages of which definitions are known and no calls; their analyses have no summary.
     """
 
     name: str
     family: str
     suffixes: tuple[str, ...]
+    links: bool = True
 
     @abc.abstractmethod
     def analyse(self, path: FilePath, content: bytes) -> FileAnalysis:

@@ -17,6 +17,13 @@ LANGUAGES: tuple[tuple[str, str], ...] = (
     ("smp.languages.csharp.language", "CSharp"),
     ("smp.languages.c", "C"),
     ("smp.languages.cpp", "Cpp"),
+    ("smp.languages.outline.language", "Ruby"),
+    ("smp.languages.outline.language", "Php"),
+    ("smp.languages.outline.language", "Kotlin"),
+    ("smp.languages.outline.language", "Swift"),
+    ("smp.languages.outline.language", "Scala"),
+    ("smp.languages.outline.language", "Bash"),
+    ("smp.languages.outline.language", "Lua"),
 )
 """(module, class) of each language; imported when first needed, for grammars are costly to load. Add a line to add one."""
 

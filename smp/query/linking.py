@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from smp.domain.graph import Direction, Edge, EdgeKind, Node, Scope, UnresolvedReason
+from smp.domain.graph import Direction, Edge, EdgeKind, Node, NodeKind, Scope, UnresolvedReason
 from smp.domain.ids import FilePath, NodeId
-from smp.domain.queries import LinkerReport, RuntimeCallee, RuntimeReport, UnresolvedCall
+from smp.domain.queries import LinkerReport, NotLinked, RuntimeCallee, RuntimeReport, UnresolvedCall
+from smp.languages.registry import language_named
 from smp.ports.graph_store import GraphStore
 from smp.query.adjacency import nodes_by_id
 
@@ -14,7 +15,8 @@ ADD_IMPORT, ANNOTATE_TYPE, TRACE_RUNTIME = "add_import", "annotate_type", "trace
 
 
 def unresolved_calls(graph: GraphStore, scope: Scope) -> LinkerReport:
-    """Every unresolved call made in a scope; calls that leave the project are counted, not listed."""
+    """Every unresolved call made in a scope; calls that leave the project are counted, not listed; so are the files of languages
+    whose calls nobody looks for."""
     listed: list[Edge] = []
     external = 0
     for edge in graph.scan_edges(scope, (EdgeKind.CALLS_UNRESOLVED,)):
@@ -25,7 +27,15 @@ def unresolved_calls(graph: GraphStore, scope: Scope) -> LinkerReport:
     callers = nodes_by_id(graph, (edge.source for edge in listed))
     calls = [_unresolved(edge, callers[edge.source]) for edge in listed if edge.source in callers]
     calls.sort(key=lambda call: (call.file, call.lines, call.caller, call.to_name, call.reason.value))
-    return LinkerReport(unresolved=tuple(calls), external_count=external)
+    return LinkerReport(unresolved=tuple(calls), external_count=external, not_linked=_not_linked(graph, scope))
+
+
+def _not_linked(graph: GraphStore, scope: Scope) -> tuple[NotLinked, ...]:
+    counts = Counter(node.language for node in graph.scan(scope, (NodeKind.FILE,)) if node.language is not None)
+    silent = {
+        name: language for name in counts if (language := language_named(name)) is not None and not language.links
+    }
+    return tuple(NotLinked(language=name, files=counts[name]) for name in sorted(silent))
 
 
 def observed_calls(graph: GraphStore, node: Node, *, commit_sha: str | None) -> RuntimeReport:

@@ -33,12 +33,20 @@ class UnresolvedResult(Result, frozen=True, kw_only=True):
     lines: tuple[int, ...]
 
 
+class NotLinkedResult(Result, frozen=True, kw_only=True):
+    """Files of a language of which definitions are known and no calls: that nothing calls them says nothing."""
+
+    language: str
+    files: int
+
+
 class ReportResult(Result, frozen=True, kw_only=True):
     """Calls that leave the project (standard library, third party) are counted in external_count and not listed."""
 
     unresolved_count: int
     external_count: int
     unresolved: tuple[UnresolvedResult, ...]
+    not_linked: tuple[NotLinkedResult, ...] = ()
 
 
 @rpc_method("smp/linker/report")
@@ -50,6 +58,7 @@ def report(params: ReportParams, ctx: RequestContext) -> ReportResult:
         unresolved_count=len(found.unresolved),
         external_count=found.external_count,
         unresolved=tuple(wire(call, UnresolvedResult) for call in found.unresolved),
+        not_linked=tuple(wire(one, NotLinkedResult) for one in found.not_linked),
     )
 
 
