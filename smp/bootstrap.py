@@ -12,6 +12,7 @@ from smp.adapters.sessions_sqlite.artifacts import SqliteArtifactStore
 from smp.adapters.sessions_sqlite.notifications import SqliteNotifier
 from smp.adapters.sessions_sqlite.sessions import SqliteSessionStore
 from smp.adapters.sources_git import GitSourceTree
+from smp.adapters.tokens_file import FileTokenStore
 from smp.indexing.pipeline import Indexer
 from smp.services import Services
 from smp.settings import Settings
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from smp.ports.keyring import Keyring
     from smp.ports.run_engine import RunEngine
     from smp.ports.sandbox_driver import SandboxDriver
+    from smp.ports.token_store import TokenStore
     from smp.ports.vector_index import VectorIndex
     from smp.records.recorder import Recorder
     from smp.safety.sessions import SessionService
@@ -193,6 +195,7 @@ def build_platform(settings: Settings) -> Services:
     sessions = deferred(sessions_service)
     reviews = deferred(review_service)
     records = deferred(lambda: build_records(settings))
+    tokens = FileTokenStore(settings)
     return Services(
         settings=settings,
         clock=clock,
@@ -213,9 +216,15 @@ def build_platform(settings: Settings) -> Services:
         equivalents=deferred(equivalent_mutants),
         reviews=reviews,
         records=records,
+        tokens=tokens,
         handoff=deferred(handoff_service),
         runs=deferred(lambda: _runs(settings)),
     )
+
+
+def build_tokens(settings: Settings) -> tuple[TokenStore, Clock]:
+    """The tokens of a repository, and the time; opens no store."""
+    return FileTokenStore(settings), SystemClock()
 
 
 def build_records(settings: Settings) -> Recorder:

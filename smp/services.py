@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # names for the checker alone: a handler module must not load
     from smp.ports.session_store import SessionStore
     from smp.ports.source_tree import SourceTree
     from smp.ports.telemetry_store import TelemetryStore
+    from smp.ports.token_store import TokenStore
     from smp.ports.vector_index import VectorIndex
     from smp.records.recorder import Recorder
     from smp.safety.sessions import SessionService
@@ -52,5 +53,6 @@ class Services(Struct, frozen=True, kw_only=True):
     equivalents: EquivalentMutants
     handoff: HandoffService
     reviews: ReviewService
+    tokens: TokenStore
     records: Recorder
     runs: RunEngine

@@ -21,6 +21,7 @@ _COMMANDS = {
     "export": ("export", "The graph as JSON lines, or the index as a signed snapshot."),
     "import": ("import_", "Take over an index that another server has made."),
     "keys": ("keys", "Keys that sign snapshots, and those that are trusted."),
+    "token": ("token", "Tokens that speak for one agent."),
     "session": ("session", "Durable agent sessions."),
     "worker": ("worker", "Serve this repository's durable sessions until Ctrl-C."),
     "temporal": ("temporal", "The workflow server that durable sessions need."),

@@ -13,7 +13,7 @@ from smp.cli.listening import bind, is_loopback
 from smp.cli.options import open_indexed, repository_options
 from smp.domain.errors import Invalid
 from smp.rpc.dispatcher import Dispatcher
-from smp.rpc.http import Gate
+from smp.rpc.gate import Gate
 from smp.rpc.mcp.server import McpServer
 from smp.rpc.methods import METHOD_GROUPS
 from smp.rpc.registry import MethodRegistry
@@ -44,10 +44,11 @@ def mcp(settings: Settings, http: bool, host: str, port: int) -> None:
     if not settings.token and not is_loopback(host):
         raise Invalid(f"{host} can be reached from other machines: set a token with SMP_TOKEN", path="host")
     listener = bind(host, port)
-    served = _server(build_platform(settings)).server.streamable_http_app(streamable_http_path=PATH, host=host)
+    services = build_platform(settings)
+    served = _server(services).server.streamable_http_app(streamable_http_path=PATH, host=host)
     shown = listener.getsockname()
     stderr.print(f"serving {settings.repo.name} on http://{shown[0]}:{shown[1]}{PATH} (Ctrl-C stops)", soft_wrap=True)
-    config = uvicorn.Config(Gate(served, bound=host, token=settings.token), log_level="warning")
+    config = uvicorn.Config(Gate(served, bound=host, token=settings.token, tokens=services.tokens), log_level="warning")
     with listener:
         uvicorn.Server(config).run(sockets=[listener])
 

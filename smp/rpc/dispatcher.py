@@ -17,7 +17,9 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from smp.domain.access import Grant
 from smp.domain.errors import Json, SmpError
+from smp.rpc.access import check_access
 from smp.rpc.context import RequestContext
 from smp.rpc.errors import (
     INTERNAL_ERROR,
@@ -82,12 +84,12 @@ class Dispatcher:
         self._observe = observe
         self._encoder = msgspec.json.Encoder()
 
-    def handle_bytes(self, raw: bytes, *, caller: str | None = None) -> bytes | None:
+    def handle_bytes(self, raw: bytes, *, caller: Grant | None = None) -> bytes | None:
         """Answer one document.
 
         Args:
             raw: UTF-8 JSON: a request, a notification, or a batch.
-            caller: Agent id bound to the token, if any.
+            caller: What the token of an agent allows; None for the operator.
 
         Returns:
             UTF-8 JSON, or None where nothing is to be answered (notifications).
@@ -95,7 +97,7 @@ class Dispatcher:
         answer = self.handle(raw, caller=caller)
         return None if answer is None else self._encoder.encode(answer)
 
-    def handle(self, raw: bytes, *, caller: str | None = None) -> Response | list[Response] | None:
+    def handle(self, raw: bytes, *, caller: Grant | None = None) -> Response | list[Response] | None:
         """Like `handle_bytes`, without the encoding of the answer."""
         try:
             document = msgspec.json.decode(raw)
@@ -114,7 +116,7 @@ class Dispatcher:
         answers = [answer for member in document if (answer := self._member(member, caller)) is not None]
         return answers or None
 
-    def call(self, name: str, params: object, *, caller: str | None = None) -> Any:
+    def call(self, name: str, params: object, *, caller: Grant | None = None) -> Any:
         """Call a method in process.
 
         Returns:
@@ -125,9 +127,11 @@ class Dispatcher:
             SmpError, msgspec.ValidationError: As the handler and its parameters decide.
         """
         method = self._methods[name]
-        return method.call(decode_params(method, params), RequestContext(services=self._services, caller=caller))
+        decoded = decode_params(method, params)
+        check_access(name, decoded, caller, self._services)
+        return method.call(decoded, RequestContext(services=self._services, grant=caller))
 
-    def _member(self, member: object, caller: str | None) -> Response | None:
+    def _member(self, member: object, caller: Grant | None) -> Response | None:
         if not isinstance(member, dict):
             return _failure(None, INVALID_REQUEST, "a request is an object")
         call_id = member.get("id")
@@ -144,7 +148,7 @@ class Dispatcher:
         answer = self._answer(call_id, name, params, caller)
         return answer if "id" in member else None
 
-    def _answer(self, call_id: object, name: str, params: object, caller: str | None) -> Response:
+    def _answer(self, call_id: object, name: str, params: object, caller: Grant | None) -> Response:
         started = time.perf_counter()
         response = self._respond(call_id, name, params, caller)
         if self._observe is not None:
@@ -153,7 +157,7 @@ class Dispatcher:
             self._observe(known, time.perf_counter() - started, 0 if isinstance(error, UnsetType) else error.code)
         return response
 
-    def _respond(self, call_id: object, name: str, params: object, caller: str | None) -> Response:
+    def _respond(self, call_id: object, name: str, params: object, caller: Grant | None) -> Response:
         method = self._methods.get(name)
         if method is None:
             shown = name if len(name) <= _NAME_LIMIT else name[:_NAME_LIMIT] + "…"

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hmac
-import ipaddress
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from importlib.resources import files
 
 import msgspec
@@ -22,23 +21,21 @@ from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from smp.domain.errors import SmpError
-from smp.ports.notifier import Notice
 from smp.rpc import markdown
 from smp.rpc.dispatcher import Bounds, Dispatcher
 from smp.rpc.dispatcher import Response as RpcResponse
-from smp.rpc.notifications import message_of
+from smp.rpc.gate import Gate, grant_of
+from smp.rpc.notifications import message_of, missed_message
 from smp.rpc.registry import MethodRegistry
 from smp.services import Services
 
 _FEED_SECONDS = 0.05
-_NOTICES_KEPT = 1_000
+_CURSOR_DIGITS = 19
 _BODY_SECONDS = 60.0
-_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-_OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 _encoder = msgspec.json.Encoder()
 _log = structlog.get_logger(__name__)
 
@@ -67,68 +64,6 @@ class Metrics:
         return generate_latest(self.registry)
 
 
-class Gate:
-    """ASGI middleware: who may talk to the server at all.
-
-    Host must be loopback, the bound address or (on a wildcard bind) any literal address; Origin, where sent, must be
-    the server's own. With a token, `Authorization: Bearer` is demanded.
-    """
-
-    def __init__(self, app: ASGIApp, *, bound: str, token: str) -> None:
-        self._app = app
-        self._names = _LOOPBACK_NAMES | {bound.strip("[]").lower()}
-        self._wildcard = bound in {"0.0.0.0", "::"}  # noqa: S104 - compared with, not bound to
-        self._token = token.encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] not in {"http", "websocket"}:
-            await self._app(scope, receive, send)
-            return
-        headers = {key.lower(): value for key, value in scope["headers"]}
-        host = headers.get(b"host", b"").decode("latin-1")
-        origin = headers.get(b"origin", b"").decode("latin-1")
-        if not self._host_known(host):
-            await self._refuse(403, "foreign Host header; use the address that the server prints", scope, receive, send)
-        elif origin and origin.partition("://")[2].lower() != host.lower():
-            await self._refuse(403, "foreign Origin header", scope, receive, send)
-        elif (
-            self._token
-            and scope["path"] not in _OPEN_PATHS
-            and not self._authorized(headers.get(b"authorization", b""))
-        ):
-            await self._refuse(401, "send Authorization: Bearer with the server's token", scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
-
-    def _host_known(self, host: str) -> bool:
-        name = _hostname(host)
-        if name in self._names:
-            return True
-        if not self._wildcard:
-            return False
-        with contextlib.suppress(ValueError):
-            ipaddress.ip_address(name)
-            return True
-        return False
-
-    def _authorized(self, header: bytes) -> bool:
-        scheme, _, token = header.partition(b" ")
-        return scheme.lower() == b"bearer" and hmac.compare_digest(token.strip(), self._token)
-
-    async def _refuse(self, status: int, why: str, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
-            await receive()
-            await send({"type": "websocket.close", "code": 1008, "reason": why})
-            return
-        await PlainTextResponse(why + "\n", status_code=status)(scope, receive, send)
-
-
-def _hostname(host: str) -> str:
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.rpartition(":")[0].lower() if host.count(":") == 1 else host.lower()
-
-
 class RpcServer:
     """The handlers of one server, and its feed of notifications."""
 
@@ -144,7 +79,8 @@ class RpcServer:
             bounds=Bounds(max_batch=serve.max_batch, max_depth=serve.max_depth),
             observe=self.metrics.observe,
         )
-        self._listeners: set[asyncio.Queue[Notice]] = set()
+        self._newest = 0
+        self._moved = asyncio.Condition()
         self._ready = False
 
     async def rpc(self, request: Request) -> Response:
@@ -161,7 +97,7 @@ class RpcServer:
         if body is None:
             return PlainTextResponse(f"the body may hold {self._limit} bytes\n", status_code=413)
         try:
-            answer = await to_thread.run_sync(self._dispatcher.handle, body)
+            answer = await to_thread.run_sync(partial(self._dispatcher.handle, body, caller=grant_of(request.scope)))
         except asyncio.CancelledError:
             return PlainTextResponse("the server stops; whether the call took effect is not known\n", status_code=503)
         if answer is None:
@@ -184,12 +120,18 @@ class RpcServer:
         return bytes(chunks)
 
     async def ws(self, socket: WebSocket) -> None:
-        """`/ws`: requests in, answers and notifications out, each a text frame."""
+        """`/ws`: requests in, answers and notifications out, each a text frame.
+
+        `/ws?after=<cursor>` begins behind the notification with that cursor, so that a client that was away misses nothing.
+        """
+        after = socket.query_params.get("after")
+        if after is not None and not (after.isdecimal() and len(after) < _CURSOR_DIGITS):
+            await socket.close(1008, "after: the cursor of a notification")
+            return
         await socket.accept()
         self.metrics.sockets.inc()
-        feed: asyncio.Queue[Notice] = asyncio.Queue(maxsize=_NOTICES_KEPT)
-        self._listeners.add(feed)
-        sender = asyncio.create_task(self._push(socket, feed))
+        grant = grant_of(socket.scope)
+        sender = asyncio.create_task(self._push(socket, self._newest if after is None else int(after)))
         try:
             while True:
                 message = await socket.receive()
@@ -197,39 +139,44 @@ class RpcServer:
                     return
                 text = message.get("text")
                 raw = text.encode("utf-8", "surrogatepass") if text is not None else message.get("bytes") or b""
-                answer = await to_thread.run_sync(self._dispatcher.handle_bytes, raw)
+                answer = await to_thread.run_sync(partial(self._dispatcher.handle_bytes, raw, caller=grant))
                 if answer is not None:
                     await socket.send_text(answer.decode())
         except WebSocketDisconnect:
             return
         finally:
-            self._listeners.discard(feed)
             self.metrics.sockets.dec()
             sender.cancel()
             with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
                 await sender
 
-    async def _push(self, socket: WebSocket, feed: asyncio.Queue[Notice]) -> None:
+    async def _push(self, socket: WebSocket, cursor: int) -> None:
+        """Send what the feed has behind a cursor, and wait for more. Each socket reads at its own pace and loses nothing."""
         while True:
-            notice = await feed.get()
-            await socket.send_text(_encoder.encode(message_of(notice)).decode())
+            async with self._moved:
+                while self._newest <= cursor:
+                    await self._moved.wait()
+            notices = await to_thread.run_sync(self._services.notifier.after, cursor)
+            if notices and notices[0].cursor > cursor + 1:
+                await socket.send_text(_encoder.encode(missed_message(cursor, notices[0].cursor)).decode())
+            for notice in notices:
+                await socket.send_text(_encoder.encode(message_of(notice)).decode())
+                cursor = notice.cursor
 
     async def feed(self, cursor: int) -> None:
-        """Copy what the notifier's feed has after a cursor to every open socket, until cancelled.
+        """Watch the notifier's feed and wake the sockets when it has grown, until cancelled.
 
         The feed is a table, since workers and other processes publish too; a poll of its newest cursor costs
         microseconds.
         """
-        notifier = self._services.notifier
+        newest = cursor
         while True:
+            async with self._moved:
+                if newest > self._newest:
+                    self._newest = newest
+                    self._moved.notify_all()
             await asyncio.sleep(_FEED_SECONDS)
-            notices = await to_thread.run_sync(notifier.after, cursor)
-            for notice in notices:
-                cursor = notice.cursor
-                for listener in tuple(self._listeners):
-                    if listener.full():
-                        listener.get_nowait()
-                    listener.put_nowait(notice)
+            newest = await to_thread.run_sync(self._services.notifier.latest)
 
     async def start(self) -> None:
         """Index what is there, then be ready."""
@@ -291,7 +238,7 @@ def build_app(
         ],
         lifespan=lifespan,
     )
-    return Gate(app, bound=host, token=services.settings.token)
+    return Gate(app, bound=host, token=services.settings.token, tokens=services.tokens)
 
 
 async def _logged(job: Awaitable[None]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from smp.ports.notifier import Notice
@@ -18,5 +19,10 @@ class NotificationMessage(Struct, frozen=True, kw_only=True):
 
 
 def message_of(notice: Notice) -> NotificationMessage:
-    """What goes over the wire for a notice."""
-    return NotificationMessage(params=notice.body)
+    """What goes over the wire for a notice; `cursor` is where a client that comes back goes on (`/ws?after=`)."""
+    return NotificationMessage(params={**msgspec.to_builtins(notice.body), "cursor": notice.cursor})
+
+
+def missed_message(after: int, oldest: int) -> NotificationMessage:
+    """Said to a client that was away for longer than the feed reaches back."""
+    return NotificationMessage(method="smp/notifications/missed", params={"after": after, "oldest": oldest})

@@ -136,6 +136,7 @@ def read_platform(graph: str) -> Services:
         equivalents=missing,
         handoff=missing,
         reviews=missing,
+        tokens=missing,
         records=Recorder(DirectoryRecordFiles(settings), StoppedClock()),
         runs=missing,
     )

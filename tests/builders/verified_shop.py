@@ -10,6 +10,8 @@ from typing import Any
 import msgspec
 
 from smp.bootstrap import build_platform
+from smp.domain.access import Grant
+from smp.domain.ids import AgentId
 from smp.rpc.dispatcher import Dispatcher
 from smp.rpc.methods import METHOD_GROUPS
 from smp.rpc.registry import MethodRegistry
@@ -52,7 +54,8 @@ class Shop:
     def ask_as(self, caller: str | None, method: str, **params: object) -> Any:
         """As `ask`, by an agent that a token names."""
         request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        raw = self._dispatcher.handle_bytes(json.dumps(request).encode(), caller=caller)
+        grant = Grant(id="tok_1", agent_id=AgentId(caller)) if caller is not None else None
+        raw = self._dispatcher.handle_bytes(json.dumps(request).encode(), caller=grant)
         assert raw is not None
         answer = json.loads(raw)
         return answer["result"] if "result" in answer else {"error": answer["error"]}

@@ -15,10 +15,12 @@ from anyio import to_thread
 from mcp.server import ServerRequestContext
 from mcp.server.lowlevel import Server
 
+from smp.domain.access import Grant
 from smp.domain.errors import SmpError
 from smp.domain.ids import FilePath
 from smp.rpc.dispatcher import Dispatcher, path_of
 from smp.rpc.errors import INTERNAL_ERROR, INVALID_PARAMS, code_of
+from smp.rpc.gate import grant_of
 from smp.rpc.mcp.answers import as_text, fitted
 from smp.rpc.mcp.reading_tools import READING_TOOLS, MapParams, map_of
 from smp.rpc.mcp.tool import DEFAULT_BUDGET, Tool
@@ -48,7 +50,6 @@ class McpServer:
     def __init__(self, services: Services, dispatcher: Dispatcher) -> None:
         self._services = services
         self._dispatcher = dispatcher
-        self._desk = _Desk(services, dispatcher)
         self._tools = {tool.name: tool for tool in TOOLS}
         self.server: Server[dict[str, Any]] = Server(
             "smp",
@@ -82,15 +83,17 @@ class McpServer:
                     await ctx.session.report_progress(elapsed, None, f"{tool.name}: {elapsed:.0f} s")
 
             group.start_soon(tick)
-            result = await to_thread.run_sync(self.answer, tool, params.arguments or {})
+            grant = grant_of(ctx.request.scope) if ctx.request is not None else None
+            result = await to_thread.run_sync(self.answer, tool, params.arguments or {}, grant)
             group.cancel_scope.cancel()
         return result
 
-    def answer(self, tool: Tool, arguments: Mapping[str, object]) -> types.CallToolResult:
+    def answer(self, tool: Tool, arguments: Mapping[str, object], grant: Grant | None = None) -> types.CallToolResult:
         """Call a tool. Never raises: a failure is a result that says what to do."""
+        desk = _Desk(self._services, self._dispatcher, grant)
         try:
             params = msgspec.convert(arguments, tool.params)
-            results = tool.answer(params, self._desk)
+            results = tool.answer(params, desk)
         except msgspec.ValidationError as error:
             return _failed(INVALID_PARAMS, str(error), {"path": path_of(error)})
         except SmpError as error:
@@ -145,19 +148,21 @@ class McpServer:
             return msgspec.json.encode(self._services.indexer.state()).decode()
         if uri == MAP_URI:
             params = MapParams()
-            return msgspec.json.encode(fitted(map_of(params, self._desk), params.max_tokens)).decode()
+            desk = _Desk(self._services, self._dispatcher, None)
+            return msgspec.json.encode(fitted(map_of(params, desk), params.max_tokens)).decode()
         raise ValueError(f"no resource {uri[:200]!r}; there are {STATE_URI} and {MAP_URI}")
 
 
 class _Desk:
     """`Call` of the tools: in process, through the dispatcher's own handlers."""
 
-    def __init__(self, services: Services, dispatcher: Dispatcher) -> None:
+    def __init__(self, services: Services, dispatcher: Dispatcher, grant: Grant | None) -> None:
         self._services = services
         self._dispatcher = dispatcher
+        self._grant = grant
 
     def __call__(self, method: str, params: Mapping[str, object], /) -> Any:
-        return self._dispatcher.call(method, params)
+        return self._dispatcher.call(method, params, caller=self._grant)
 
     def lines(self, file: str, first: int, last: int, *, session_id: str | None) -> str:
         path = FilePath(file)

@@ -184,7 +184,7 @@ def decide(params: DecideParams, ctx: RequestContext) -> DecideResult:
         params.decision,
         params.comments,
         session_id=given(params.session_id),
-        agent_id=ctx.caller,
+        agent_id=ctx.grant.agent_id if ctx.grant is not None else None,
     )
     assert decided.decided_at is not None, "what is decided has its time"
     return DecideResult(

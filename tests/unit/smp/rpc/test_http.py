@@ -10,9 +10,11 @@ from typing import Any, cast
 
 import pytest
 from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
 
 from smp.adapters.clock_system import SystemClock
-from smp.domain.ids import FilePath
+from smp.domain.access import Grant
+from smp.domain.ids import AgentId, FilePath
 from smp.domain.notifications import ConflictDetected, Notification
 from smp.ports.notifier import Notice, Notifier
 from smp.rpc.context import RequestContext
@@ -71,8 +73,24 @@ class ListNotifier(Notifier):
         return len(self.notices)
 
 
-def client_of(*, token: str = "", host: str = "127.0.0.1", notifier: Notifier | None = None) -> TestClient:
+class FewTokens:
+    """One token of an agent, or none."""
+
+    def __init__(self, *tokens: str) -> None:
+        self._grants = {token: Grant(id=f"tok_{token}", agent_id=AgentId(token)) for token in tokens}
+
+    def grants(self) -> tuple[Grant, ...]:
+        return tuple(self._grants.values())
+
+    def find(self, token: str) -> Grant | None:
+        return self._grants.get(token)
+
+
+def client_of(
+    *, token: str = "", host: str = "127.0.0.1", notifier: Notifier | None = None, agents: tuple[str, ...] = ()
+) -> TestClient:
     services = SimpleNamespace(
+        tokens=FewTokens(*agents),
         clock=SystemClock(),
         notifier=notifier or ListNotifier(),
         settings=SimpleNamespace(token=token, serve=ServeSettings(max_body_bytes=1000)),
@@ -140,6 +158,17 @@ def test_a_token_is_demanded_where_one_is_set(sent: str | None, status: int) -> 
         assert client.get("/healthz").status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("server", "sent", "status"),
+    [("", None, 401), ("", "coder", 200), ("", "other", 401), ("s3cret", "s3cret", 200), ("s3cret", "coder", 200)],
+)
+def test_once_a_token_was_issued_everybody_needs_one(server: str, sent: str | None, status: int) -> None:
+    headers = {"Authorization": f"Bearer {sent}"} if sent else {}
+    with client_of(token=server, agents=("coder",)) as client:
+        answer = client.post("/rpc", json=REQUEST, headers=headers)
+    assert answer.status_code == status
+
+
 def test_metrics_count_calls_by_method_and_code(client: TestClient) -> None:
     client.post("/rpc", json=REQUEST)
     client.post("/rpc", json=REQUEST | {"method": "x" * 50})
@@ -178,6 +207,39 @@ def test_notifications_reach_every_open_websocket() -> None:
 
 
 WAIT = b'{"jsonrpc":"2.0","method":"test/wait","id":1}'
+
+
+def test_a_client_that_was_away_goes_on_behind_what_it_saw() -> None:
+    notifier = ListNotifier()
+    for number in range(3):
+        notifier.publish(ConflictDetected(file=FilePath(f"{number}.py")))
+    with client_of(notifier=notifier) as client, client.websocket_connect("/ws?after=1", headers={"Host": "127.0.0.1"}) as socket:
+        seen = [socket.receive_json()["params"] for _ in range(2)]
+        notifier.publish(ConflictDetected(file=FilePath("3.py")))
+        seen.append(socket.receive_json()["params"])
+    assert [(one["file"], one["cursor"]) for one in seen] == [("1.py", 2), ("2.py", 3), ("3.py", 4)]
+
+
+def test_a_client_that_was_away_for_too_long_is_told_so() -> None:
+    notifier = ListNotifier()
+    for number in range(5):
+        notifier.publish(ConflictDetected(file=FilePath(f"{number}.py")))
+    del notifier.notices[:3]
+    notifier.latest = lambda: 5  # type: ignore[method-assign]
+    with client_of(notifier=notifier) as client, client.websocket_connect("/ws?after=1", headers={"Host": "127.0.0.1"}) as socket:
+        first = socket.receive_json()
+        assert (first["method"], first["params"]) == ("smp/notifications/missed", {"after": 1, "oldest": 4})
+        assert socket.receive_json()["params"]["cursor"] == 4
+
+
+@pytest.mark.parametrize("after", ["-1", "x", "9" * 30])
+def test_a_cursor_that_is_none_is_refused(after: str) -> None:
+    with (
+        client_of() as client,
+        pytest.raises(WebSocketDisconnect),
+        client.websocket_connect(f"/ws?after={after}", headers={"Host": "127.0.0.1"}) as socket,
+    ):
+        socket.receive_json()
 
 
 @pytest.mark.parametrize(("body", "said"), [(None, b"had not arrived"), (WAIT, b"is not known")])
