@@ -83,7 +83,7 @@ class Op(IntEnum):
     STORE_ITEM = 27
     """object op, constant key name | NOTHING, op."""
     ALIAS_TYPE = 28
-    """type op: the right side of a type alias; a value that is a type expression."""
+    """type op, names of type parameters: the right side of a type alias; a value that is a type expression."""
     GLOBAL = 29
     """name: an exported name of this same module, as another file would see it (monkey-patched modules)."""
     UNPACK = 30
@@ -95,9 +95,10 @@ class Op(IntEnum):
     DECLARED = 33
     """op, type op: the value of a variable with a declared type: a value of the type, and of the op what is more exact."""
     PREDICATE = 34
-    """op, callee op, 1 | 0: op where a call of the callee with it holds (or not); see `Function.predicate`."""
+    """op, callee op, 1 | 0 | 2: op where a call of the callee with it holds (or not, or is an assertion); see `Function.predicate`."""
     WHERE = 35
-    """op, name, text name, 1 | 0: op where its attribute equals a text (or not); tells members of a union apart."""
+    """op, name, text name | NOTHING, 1 | 0: op where its attribute equals a text (or not), or where it has that attribute at all;
+    tells members of a union apart. A member of an enumeration has a dot before its name; `(true)`: the attribute was tested."""
     HOLDER = 36
     """name, receiver ops, innermost first: the first whose class has a member of that name, by itself or inherited. NOTHING at
     the end: certainly; otherwise one from outside may."""
@@ -117,6 +118,8 @@ class ArgKind(IntEnum):
     KEYWORD = 1
     STAR = 2
     DOUBLE_STAR = 3
+    TYPE = 4
+    """No argument: a type argument that the call states, as a type op; behind all arguments."""
 
 
 class SiteKind(IntEnum):
@@ -219,6 +222,8 @@ class FunctionFlag(IntFlag):
     """The first entry of `params` is the receiver (Python's `self`); otherwise the receiver is implicit (`this`)."""
     ARROW = 16384
     """Takes `this` from where it is written."""
+    ASSERTS = 32768
+    """Its `predicate` holds whenever it returns."""
 
 
 class Function(Struct, frozen=True, array_like=True):
@@ -245,6 +250,8 @@ class Function(Struct, frozen=True, array_like=True):
     """Type op: what a true result says of the first argument."""
     extension: int = NOTHING
     """Index into `extensions`: a method that is written outside the body of its class (`cls` is NOTHING then)."""
+    type_params: tuple[str, ...] = ()
+    """Names of its own type parameters, in order."""
 
 
 class ClassFlag(IntFlag):

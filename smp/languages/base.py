@@ -120,7 +120,12 @@ class Transfer(Struct, frozen=True, kw_only=True):
         hands: What the called function gets at each position, as types in terms of the receiver's type arguments: `0`, `1`, or
             `java.util.Map.Entry[0,1]`.
 
-    Further results: `type:T` (a value of such a type), `made:T` (a container of that kind of what the called function returns),
+    Further results: `values:K`, `entries:K` (a container of that kind of the values of argument 0, or of (key, value) pairs),
+    `from_pairs:K` (of the second entries of its pairs), `flat` (the receiver's elements, and their elements), `folded` (what a
+    function gives that is called with what it gave before), `kept`, `kept_element` (the receiver, an element of it, that a
+    function lets pass), `mapped_from` (what argument 1 gives for elements of argument 0), `step:K` (a record with an element
+    as `value`), `record:NAME` (a record with argument 0 under a name), `state` (a pair that begins with the last argument, or
+    what it makes), `attribute:NAME` (of argument 0); `type:T` (a value of such a type), `made:T` (a container of that kind of what the called function returns),
     `flattened:T` (likewise, of the elements of what it returns); `receiver_call`, `receiver_apply` (what calling the receiver without the first argument returns, which
     is its `this`; with `apply` the second argument holds the arguments).
     """
@@ -173,7 +178,14 @@ class Tables(Struct, frozen=True, kw_only=True):
             one, `*-1`: all but the last.
         factories: Names of methods of external classes that give an instance of the class (`valueOf`).
         properties: Attribute of an external generic type, dotted → its type, as in `Transfer`'s `type:`.
-        iterator_methods: Methods that give the iterator of an instance.
+        iterator_methods: Methods that give the iterator of an instance. step_method: that of the iterator, whose result has the
+            element as its `value`.
+        type_functions: External generic type → what it computes (`smp.indexing.linking.type_functions`).
+        infers: Calls give type parameters of functions and classes what their arguments say.
+        prototype_member: Attribute of a class that is an instance as far as methods go. class_member: attribute of an instance
+            that is its class. construct_member, item_member: names under which a type keeps what constructing it gives, and what
+            any key gives.
+        base_members: External member that subclasses inherit → position of the type argument of the base that it has.
         embedding: A base lends its members and no more: a value declared to be of a class is of no class below it unless it is an
             interface, and a member that a base in the project has is meant even behind a base from outside.
         structural: A class implements every interface whose methods it has.
@@ -222,6 +234,14 @@ class Tables(Struct, frozen=True, kw_only=True):
     object_type: str = ""
     function_types: Mapping[str, tuple[str, ...]] = {}
     iterator_methods: tuple[str, ...] = ()
+    step_method: str = ""
+    type_functions: Mapping[str, str] = {}
+    infers: bool = False
+    prototype_member: str = ""
+    class_member: str = ""
+    construct_member: str = ""
+    item_member: str = ""
+    base_members: Mapping[str, int] = {}
     factories: frozenset[str] = frozenset()
     properties: Mapping[str, str] = {}
     implicit_receiver: bool = False

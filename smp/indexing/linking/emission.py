@@ -40,6 +40,7 @@ MAX_FLOW_TARGETS = 4
 """More targets of a call by flow than this are candidates (design/linking.md section 2)."""
 MAX_CANDIDATES = 10
 MAX_TEXT = 200
+_OF_CLASS = bits.F_CLASS_METHOD | bits.F_STATIC
 # Plain texts while gathering: hashing a member of an enumeration runs Python code.
 _STATIC = EdgeKind.CALLS_STATIC.value
 _USES = EdgeKind.USES.value
@@ -443,8 +444,7 @@ class Emission:
     def accessed(self, site: Site, holder: int, name: str, flag: int, dunder: str) -> None:
         """An attribute that is code: a call of the getter, setter or deleter."""
         held = self.best(self.state.values(holder))
-        kinds = (INST, CLASS) if self.flow.tables.overloads else (INST,)
-        values = [v for v in held if v.kind in kinds and isinstance(v.ref, ClassRef)]
+        values = [v for v in held if v.kind in (INST, SUPER, CLASS) and isinstance(v.ref, ClassRef)]
         hit: dict[str, Resolution] = {}
         extra: set[str] = set()
         for value in held:
@@ -452,16 +452,21 @@ class Emission:
                 self._record_accessor(value, name, flag, hit)
         for value in values:
             assert isinstance(value.ref, ClassRef)
-            found = self.lookup.find(value.ref, name)
+            if value.kind == SUPER:
+                found = self.lookup.find(self.flow.class_of(value.recv or value) or value.ref, name, value.ref)
+            else:
+                found = self.lookup.find(value.ref, name)
             if found.doubtful:
                 continue
+            static = value.kind == CLASS
             for ref in found.functions:
-                if ref.decl.flags & flag and ref.node_id is not None:
+                fits = ref.decl.flags & flag and (not static or ref.decl.flags & _OF_CLASS)
+                if fits and ref.node_id is not None:
                     hit[ref.node_id] = Resolution.PROPERTY
             if hit and value.below:
                 lower = self.lookup.overrides(value.ref, name)
                 extra |= {f.node_id for f in lower if f.decl.flags & flag and f.node_id is not None}
-            for unit, leaf in found.others:
+            for unit, leaf in found.others if not static else ():
                 self._descriptor(unit, leaf, dunder, hit)
         if len(hit) <= MAX_FLOW_TARGETS:
             for node_id, label in sorted(hit.items()):

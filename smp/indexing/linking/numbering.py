@@ -43,7 +43,7 @@ OPERANDS: dict[int, str] = {
     Op.STORE: "vo",
     Op.STORE_ATTR: "ono",
     Op.STORE_ITEM: "ono",
-    Op.ALIAS_TYPE: "o",
+    Op.ALIAS_TYPE: "o*n",
     Op.GLOBAL: "n",
     Op.UNPACK: "oxx",
     Op.BINARY: "oon",

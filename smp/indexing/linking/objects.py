@@ -5,10 +5,13 @@ What is called how, and which built-ins do it, comes from the language's tables;
 
 from __future__ import annotations
 
+import abc
+
 from smp.domain.source import NOTHING, ArgKind, Op
 from smp.indexing.linking import bits
-from smp.indexing.linking.calling import Argument, Calling
-from smp.indexing.linking.flow import UnitState, element_key, op_key, param_key
+from smp.indexing.linking.calling import Argument
+from smp.indexing.linking.external import External
+from smp.indexing.linking.flow import UnitState, element_key, op_key
 from smp.indexing.linking.generics import filled, shape_of
 from smp.indexing.linking.units import Unit
 from smp.indexing.linking.values import (
@@ -34,7 +37,7 @@ SPREAD = -2
 """Key of a spread in a MAP op."""
 
 
-class ObjectRules(Calling):
+class ObjectRules(External, abc.ABC):
     """Records, methods of functions, callbacks."""
 
     ATTR: int
@@ -188,48 +191,7 @@ class ObjectRules(Calling):
         refs = [v.ref for v in self.program.resolve(unit, at).labels if v.kind == CLASS and isinstance(v.ref, ClassRef)]
         return min(refs, key=lambda ref: ref.key) if refs else None
 
-    # Declared types --------------------------------------------------------------------------------------------------
-
-    def on_declared(self, state: UnitState, value: Value, declared: tuple[Value, ...], result: int) -> None:
-        """What a variable with a declared type is given: functions, containers, and instances more exact than declared."""
-        exact = value.kind == INST and not value.below and isinstance(value.ref, ClassRef)
-        if not declared or value.kind not in (INST, XINST) or exact:
-            state.add(result, value)
-        self.contextual(state, value, declared)
-
-    def on_where(self, state: UnitState, value: Value, name: str, text: str, positive: int, result: int) -> None:
-        """Members of a union whose literal says that they cannot be meant are left out."""
-        declared = self.lookup.declared_type(value.ref, name) if isinstance(value.ref, ClassRef) else None
-        texts = (
-            self.types.literals(self.program.units[declared[0]], declared[1]) if declared is not None else frozenset()
-        )
-        if texts and (text not in texts if positive else texts == {text}):
-            return
-        state.add(result, value)
-
-    def contextual(self, state: UnitState, value: Value, declared: tuple[Value, ...]) -> None:
-        """A function without types of its own has those of the function type that its place declares."""
-        name = self.tables.call_member
-        if not name or value.kind != FUNC or not isinstance(value.ref, FuncRef):
-            return
-        for wanted in declared:
-            if wanted.kind == XINST:
-                self._take_known_types(state, value.ref, wanted)
-            if wanted.kind != INST or not isinstance(wanted.ref, ClassRef):
-                continue
-            for signature in self.lookup.find(wanted.ref, name).functions:
-                self._take_types(state, value.ref, signature, wanted)
-
-    def _take_known_types(self, state: UnitState, ref: FuncRef, declared: Value) -> None:
-        """As `_take_types`, of a function type from outside."""
-        types = self.tables.function_types.get(declared.name, ())
-        if types[:1] in (("*",), ("*-1",)):
-            types = tuple(str(position) for position in range(len(declared.args)))
-        for position, (own, text) in enumerate(zip(ref.decl.params, types, strict=False)):
-            if own.annotation == NOTHING and self.param_read(ref, position):
-                node = self.node(state, param_key(ref, position))
-                for instance in filled(shape_of(text), declared.args, self.intern):
-                    state.add(node, instance)
+    # Types in terms of a receiver's arguments ---------------------------------------------------------------------------
 
     def typed_result(self, state: UnitState, text: str, recv: Value, at: int, result: int) -> None:
         """`list.get(0)` is what the list was declared to hold."""
@@ -263,16 +225,33 @@ class ObjectRules(Calling):
                         found += [v for v in self.types.instances_for(unit, at, value, entry) if v.kind == XINST]
         return tuple(dict.fromkeys(found))
 
-    def _take_types(self, state: UnitState, ref: FuncRef, signature: FuncRef, declared: Value) -> None:
-        unit = self.program.units[signature.unit]
-        for position, (own, given) in enumerate(zip(ref.decl.params, signature.decl.params, strict=False)):
-            if own.annotation != NOTHING or not self.param_read(ref, position) or own.kind != given.kind:
-                continue
-            found = self.types.instances_for(unit, given.annotation, declared, signature.cls)
-            if found:
-                node = self.node(state, param_key(ref, position))
-                for instance in found:
-                    state.add(node, instance)
+    def base_member(self, state: UnitState, external: str, recv: Value, result: int) -> None:
+        """A member that a generic type from outside gives to its subclasses (`this.props` of a component)."""
+        position = self.tables.base_members.get(external)
+        for base in self.outer_bases(recv) if position is not None else ():
+            if external.startswith(base.name + ".") and position is not None and position < len(base.args):
+                for value in base.args[position]:
+                    state.add(result, value)
+
+    def keyed_member(self, state: UnitState, value: Value, result: int) -> None:
+        """`x[key]` where the type of x says what any key gives."""
+        ref = value.ref
+        declared = self.lookup.declared_type(ref, self.tables.item_member) if isinstance(ref, ClassRef) else None
+        if declared is not None and self.tables.item_member:
+            for found in self.types.instances(self.program.units[declared[0]], declared[1]):
+                state.add(result, found)
+
+    def step(self, state: UnitState, value: Value, result: int) -> bool:
+        """An iterator whose steps carry the element; False for anything else."""
+        ref, name = value.ref, self.tables.step_method
+        if not name or not isinstance(ref, ClassRef):
+            return False
+        if any(self.lookup.find(ref, way).owner is not None for way in self.tables.iterator_methods):
+            return False
+        inner = state.new_node()
+        stepped = self.call_method(state, value, name, (), inner)
+        self.watch(state, inner, self.ATTR, "value", result)
+        return stepped
 
     # Methods that values have by being functions or results of asynchronous ones -----------------------------------------
 
@@ -319,6 +298,12 @@ class ObjectRules(Calling):
         if not self.tables.callback_edges or transfer.calls >= len(positional) or positional[transfer.calls] == NOTHING:
             return
         what = transfer.result.partition(":")[0]
+        if what == "folded":
+            self.folds(state, value, positional, result)
+            return
+        if what == "mapped_from":
+            self._mapped_from(state, at, positional, result)
+            return
         if transfer.hands or what in ("made", "flattened"):
             self._hand_typed(state, transfer, value.recv, at, positional[transfer.calls], result)
             return
@@ -335,6 +320,21 @@ class ObjectRules(Calling):
         else:
             sink = result if transfer.result == "call" else state.new_node()
             self.watch(state, callback, self.CALL, -1, arguments, sink)
+
+    @abc.abstractmethod
+    def folds(self, state: UnitState, value: Value, positional: list[int], result: int) -> None:
+        """A function is called with what it gave before and each element."""
+
+    def _mapped_from(self, state: UnitState, at: int, positional: list[int], result: int) -> None:
+        """`Array.from(list, f)`: a container of what the function gives for each element."""
+        element, sink = state.new_node(), state.new_node()
+        if positional[0] != NOTHING:
+            self.watch(state, positional[0], self.ITER, element)
+        self.watch(state, positional[1], self.CALL, -1, ((0, "", element),), sink)
+        made = self.intern.container(self.tables.sequence_type, state.index, at, state.unit.path)
+        for which in ("*", "all"):
+            state.link(sink, self.node(state, element_key(made, which)))
+        state.add(result, made)
 
     def _hand_typed(
         self, state: UnitState, transfer: Transfer, recv: Value | None, at: int, callback: int, result: int

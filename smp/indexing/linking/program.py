@@ -180,7 +180,7 @@ class Program(Modules):
                 if inherited is not None:
                     return Resolved({inherited: Resolution.HIERARCHY})
             return self.resolve(unit, op[1])
-        if code == Op.ALIAS_TYPE:
+        if code == Op.ALIAS_TYPE and len(op) == 2:
             return self.resolve(unit, op[1])
         if code == Op.DECLARED:
             return Resolved(self.resolve(unit, op[1]).labels, ((unit.index, at),))
@@ -459,7 +459,10 @@ class Program(Modules):
                 found.append(value.name)
         for leaf_unit, leaf in resolved.leaves:
             leaf_op = self.units[leaf_unit].summary.ops[leaf]
-            if leaf_op[0] in (Op.CALL, Op.APPLY, Op.ITEM) and (leaf_unit, leaf) != (unit.index, at):
+            if leaf_op[0] == Op.ALIAS_TYPE and leaf_op[1] != NOTHING:
+                owner = self.units[leaf_unit]
+                found += [base for base in self.base_values(owner, leaf_op[1]) if base not in found]
+            elif leaf_op[0] in (Op.CALL, Op.APPLY, Op.ITEM) and (leaf_unit, leaf) != (unit.index, at):
                 found += [base for base in self.base_values(self.units[leaf_unit], leaf) if base not in found]
         return found or [""]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from smp.domain.source import NOTHING, Op
 from smp.indexing.linking import bits
 from smp.indexing.linking.flow import UnitState, element_key, field_key, module_field_key, op_key, return_key, yield_key
+from smp.indexing.linking.iterating import MAX_INDEX, Iterating
 from smp.indexing.linking.lookup import Found
-from smp.indexing.linking.objects import ObjectRules
 from smp.indexing.linking.values import (
     BOUND,
     CLASS,
@@ -25,12 +25,8 @@ from smp.indexing.linking.values import (
     Value,
 )
 
-MAX_INDEX = 16
-"""Constant indexes that are told apart in a container."""
-_MAPPINGS = ("dict", "Dict", "OrderedDict", "defaultdict", "Mapping", "Object")
 
-
-class Rules(ObjectRules):
+class Rules(Iterating):
     """The rules of the flow; numbers of rules are positions in `rules`."""
 
     # Start -----------------------------------------------------------------------------------------------------------
@@ -131,7 +127,7 @@ class Rules(ObjectRules):
         elif code == Op.NARROW:
             self._start_narrow(state, at, self.types.instances(unit, op[2]), op)
         elif code == Op.PREDICATE:
-            types = self.types.predicate(unit, op[2])
+            types = self.types.predicate(unit, op[2], asserted=op[3] == 2)
             if types:
                 self._start_narrow(state, at, types, op)
             else:
@@ -141,7 +137,7 @@ class Rules(ObjectRules):
         elif code == Op.EXTENDED:
             self.start_extended(state, at, op)
         elif code == Op.WHERE:
-            self.watch(state, op[1], self.WHERE, names[op[2]], names[op[3]], op[4], at)
+            self.watch(state, op[1], self.WHERE, names[op[2]], names[op[3]] if op[3] != NOTHING else "", op[4], at)
         elif code == Op.STORE_ITEM:
             if op[3] != NOTHING:
                 place = f"={names[op[2]]}" if op[2] != NOTHING else "*"
@@ -297,7 +293,7 @@ class Rules(ObjectRules):
     def _instance_attribute(self, state: UnitState, value: Value, name: str, result: int) -> None:
         ref = value.ref
         assert isinstance(ref, ClassRef)
-        if name == "__class__":
+        if name in ("__class__", self.tables.class_member):
             state.add(result, self.intern.cls(ref, below=value.below))
             return
         found = self.lookup.find(ref, name)
@@ -352,10 +348,14 @@ class Rules(ObjectRules):
                 state.link(source, result)
         if found.owner is None and found.external:
             state.add(result, self.intern.xbound(found.external, recv))
+            self.base_member(state, found.external, recv, result)
 
     def _class_attribute(self, state: UnitState, value: Value, name: str, result: int) -> None:
         ref = value.ref
         assert isinstance(ref, ClassRef)
+        if name == self.tables.prototype_member:
+            state.add(result, self.intern.inst(ref))
+            return
         found = self.lookup.find(ref, name)
         if found.doubtful and found.owner is not None:
             state.add(result, self.intern.unknown)
@@ -364,6 +364,8 @@ class Rules(ObjectRules):
             flags = func.decl.flags
             if flags & bits.F_STATIC and flags & bits.F_PROPERTY:
                 self.call_function(state, func, None, (), result)
+            if flags & bits.F_PROPERTY and flags & bits.F_CLASS_METHOD:
+                self.call_function(state, func, value, (), result)
             if flags & (bits.F_PROPERTY | bits.F_SETTER | bits.F_DELETER):
                 continue
             is_bound = flags & bits.F_CLASS_METHOD and name != "__new__"
@@ -469,90 +471,12 @@ class Rules(ObjectRules):
                     state.add(result, value)
                 return
             self.call_method(state, value, "__getitem__", ((0, "", NOTHING),), result)
+            self.keyed_member(state, value, result)
         elif kind in (CLASS, EXT, UNKNOWN):
             if kind == CLASS and isinstance(value.ref, ClassRef) and value.ref.decl.flags & bits.C_ENUM:
                 state.add(result, self.intern.inst(value.ref))
             else:
                 state.add(result, value)
-
-    def on_iter(self, state: UnitState, value: Value, result: int) -> None:
-        self.iterate(state, value, result)
-
-    def iterate(self, state: UnitState, value: Value, result: int) -> None:
-        """Elements of a value."""
-        kind = value.kind
-        if kind == CONT:
-            if value.name in self.tables.pair_types:
-                pair = self.intern.pair(self.tables.tuple_type, state.index, value)
-                for which in ("#1", "all"):
-                    state.link(self.node(state, element_key(value, "all")), self.node(state, element_key(pair, which)))
-                state.add(result, pair)
-            elif not value.name.endswith(_MAPPINGS):
-                state.link(self.node(state, element_key(value, "all")), result)
-        elif kind == GEN:
-            assert isinstance(value.ref, FuncRef)
-            state.link(self.node(state, yield_key(value.ref)), result)
-        elif kind == XINST:
-            for found in self.types.elements(value):
-                state.add(result, found)
-        elif kind == CLASS:
-            if isinstance(value.ref, ClassRef) and value.ref.decl.flags & bits.C_ENUM:
-                state.add(result, self.intern.inst(value.ref))
-        elif kind == INST:
-            assert isinstance(value.ref, ClassRef)
-            # An iterator that is its own iterable leads back here with the node it began with.
-            if (value, result) in state.iterated:
-                return
-            state.iterated.add((value, result))
-            nexts = [name for name in ("__next__", "__anext__") if self.lookup.find(value.ref, name).functions]
-            for name in nexts:
-                self.call_method(state, value, name, (), result)
-            if not nexts:
-                known = state.iterators.get(value)
-                inner = state.new_node() if known is None else known
-                state.iterators[value] = inner
-                ways = ("__iter__", "__aiter__", *self.tables.iterator_methods)
-                made = [self.call_method(state, value, name, (), inner) for name in ways]
-                if any(made):
-                    self.watch(state, inner, self.ITER, result)
-                elif self.tables.overloads:
-                    for base in self.outer_bases(value):
-                        self.iterate(state, base, result)
-                else:
-                    self.call_method(state, value, "__getitem__", ((0, "", NOTHING),), result)
-        elif kind == UNKNOWN:
-            state.add(result, value)
-
-    def on_unpack(self, state: UnitState, value: Value, place: int, starred: int, result: int) -> None:
-        if value.kind == CONT:
-            if starred:
-                rest = self.intern.container(self.tables.sequence_type, state.index, result, state.unit.path)
-                state.add(result, rest)
-                sources = [f"#{index}" for index in range(max(place, 0), MAX_INDEX)] + ["*"]
-                for which in ("*", "all"):
-                    target = self.node(state, element_key(rest, which))
-                    for source in sources:
-                        state.link(self.node(state, element_key(value, source)), target)
-            elif place >= 0:
-                for which in (f"#{place}", "*"):
-                    state.link(self.node(state, element_key(value, which)), result)
-            else:
-                state.link(self.node(state, element_key(value, "all")), result)
-        elif value.kind == XINST and place >= 0 and not starred:
-            for found in self.types.item(value, place):
-                state.add(result, found)
-        elif not starred:
-            self.iterate(state, value, result)
-
-    def on_enter(self, state: UnitState, value: Value, result: int) -> None:
-        if value.kind == GEN:
-            assert isinstance(value.ref, FuncRef)
-            state.link(self.node(state, yield_key(value.ref)), result)
-        elif value.kind == INST:
-            for name in ("__enter__", "__aenter__"):
-                self.call_method(state, value, name, (), result)
-        elif value.kind in (XINST, UNKNOWN):
-            state.add(result, value)
 
     def on_await(self, state: UnitState, value: Value, result: int) -> None:
         for found in self.types.awaited(value):
@@ -571,7 +495,8 @@ class Rules(ObjectRules):
             state.add(result, value)
 
     CALL, ATTR, STORE_ATTR, STORE_ITEM, ITEM, ITER, ENTER, AWAIT, UNPACK, NARROW_IN, NARROW_OUT, BIND, BINARY, SPREAD, \
-        DECORATOR_RESULT, ARGUMENT, STAR_ARGUMENT, MAP_ARGUMENT, TRANSFER, RECORD, DECLARED, CONTEXT, WHERE, EXTENDED = range(24)  # fmt: skip
+        DECORATOR_RESULT, ARGUMENT, STAR_ARGUMENT, MAP_ARGUMENT, TRANSFER, RECORD, DECLARED, CONTEXT, WHERE, EXTENDED, PART, \
+        INFERRED, LIBRARY = range(27)  # fmt: skip
 
     def bind_rules(self) -> None:
         """Fills the table of rules, in the order of their numbers."""
@@ -580,4 +505,5 @@ class Rules(ObjectRules):
             self.on_await, self.on_unpack, self.on_narrow_in, self.on_narrow_out, self.on_bind, self.on_binary, self.on_spread,
             self.on_decorator_result, self.on_argument, self.on_star_argument, self.on_map_argument, self.on_transfer,
             self.on_record, self.on_declared, self.contextual, self.on_where, self.on_extended,
+            self.on_part, self.on_inferred, self.on_library,
         ]  # fmt: skip

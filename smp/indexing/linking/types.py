@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from smp.domain.source import NOTHING, Op
+from smp.indexing.linking.bits import F_ASSERTS
 from smp.indexing.linking.program import Program
+from smp.indexing.linking.type_functions import applied
 from smp.indexing.linking.units import Unit
 from smp.indexing.linking.values import CLASS, EXT, INST, XINST, ClassRef, FuncRef, Value, by_key
 
@@ -32,7 +34,10 @@ class Types:
         """As `instances`, for a member of `owner` read through a receiver whose type arguments are known."""
         if owner is None or not owner.decl.type_params or recv is None or not isinstance(recv.ref, ClassRef):
             return self.instances(unit, at)
-        bound = self.arguments(recv.ref, recv.args, owner)
+        return self.bound_instances(unit, at, self.arguments(recv.ref, recv.args, owner))
+
+    def bound_instances(self, unit: Unit, at: int, bound: dict[str, tuple[Value, ...]]) -> tuple[Value, ...]:
+        """As `instances`, where it is known what some type parameters stand for."""
         if not bound:
             return self.instances(unit, at)
         before, self._bound = self._bound, bound
@@ -103,7 +108,9 @@ class Types:
                 return list(given)
         if code == Op.TYPE_PARAM:
             given = self._bound.get(unit.summary.names[op[1]]) if self._bound else None
-            return list(given) if given is not None else list(self.instances(unit, op[2], depth + 1))
+            return list(given) if given else list(self.instances(unit, op[2], depth + 1))
+        if code == Op.ALIAS_TYPE:
+            return list(self.instances(unit, op[1], depth + 1))
         resolved = self.program.resolve(unit, at)
         found: list[Value] = []
         for value in resolved.labels:
@@ -166,19 +173,38 @@ class Types:
                             found.append(self.program.values.cls(inner.ref, below=True))
                         elif inner.kind == XINST:
                             found.append(self.program.values.ext(inner.name))
+            elif value.kind == EXT and value.name in self.tables.type_functions:
+                found += applied(self, self.tables.type_functions[value.name], unit, arguments, depth)
             elif not (value.kind == EXT and value.name in _SILENT):
                 args = tuple(self.instances(unit, argument, depth + 1) for argument in arguments)
                 found += self._instance_of(value, args)
         for leaf_unit, leaf in resolved.leaves:
             if (leaf_unit, leaf) != (unit.index, base):
-                found += self._of_leaf(self.program.units[leaf_unit], leaf, depth + 1)
+                found += self._of_alias(self.program.units[leaf_unit], leaf, unit, arguments, depth + 1)
         return found
 
-    def predicate(self, unit: Unit, at: int) -> tuple[Value, ...]:
-        """What a true result of calling a value says of the argument; nothing for functions that declare no such thing."""
+    def _of_alias(self, owner: Unit, at: int, unit: Unit, arguments: tuple[int, ...], depth: int) -> list[Value]:
+        """A type kept under a name, with what its type parameters stand for here."""
+        op = owner.summary.ops[at]
+        names = [owner.summary.names[name] for name in op[2:]] if op[0] == Op.ALIAS_TYPE else []
+        given = {name: self.instances(unit, part, depth) for name, part in zip(names, arguments, strict=False)}
+        bound = {name: values for name, values in given.items() if values}
+        if not names:
+            return self._of_leaf(owner, at, depth)
+        self.program.read_op(owner.index, at)
+        before, self._bound = self._bound, bound
+        try:
+            return self._instances(owner, op[1], depth) if op[1] != NOTHING and depth <= MAX_TYPE_DEPTH else []
+        finally:
+            self._bound = before
+
+    def predicate(self, unit: Unit, at: int, *, asserted: bool) -> tuple[Value, ...]:
+        """What a true result of calling a value (asserted: any result) says of the argument."""
         found: list[Value] = []
         for value in self.program.resolve(unit, at).labels:
-            if isinstance(value.ref, FuncRef) and value.ref.decl.predicate != NOTHING:
+            if not isinstance(value.ref, FuncRef) or value.ref.decl.predicate == NOTHING:
+                continue
+            if bool(value.ref.decl.flags & F_ASSERTS) == asserted:
                 found += self.instances(self.program.units[value.ref.unit], value.ref.decl.predicate)
         return tuple(sorted(dict.fromkeys(found), key=by_key))
 
@@ -188,6 +214,8 @@ class Types:
         op = unit.summary.ops[at] if at != NOTHING and depth < MAX_TYPE_DEPTH else (0,)
         if op[0] == Op.CONST:
             return frozenset({unit.summary.names[op[2]]}) if op[2] != NOTHING else frozenset()
+        if op[0] == Op.ATTR:
+            return frozenset({f".{unit.summary.names[op[2]]}"})
         if op[0] == Op.UNION:
             return frozenset(text for part in op[1:] for text in self.literals(unit, part, depth + 1))
         return frozenset()

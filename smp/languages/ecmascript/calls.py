@@ -49,21 +49,7 @@ class CallWalk(ExpressionWalk):
         callee, arguments = node.child_by_field_name("constructor"), node.child_by_field_name("arguments")
         if callee is None:
             return self.parts(node)
-        value = self.invoke(node, callee, arguments, Op.NEW)
-        given = node.child_by_field_name("type_arguments")
-        if given is None or value == NOTHING:
-            return value
-        # `new Map<string, Service>()`: the element type is what the arguments say.
-        base = self.quiet_again(callee)
-        operands = [self.type_of(child) for child in given.named_children if child.type != "comment"]
-        if base == NOTHING or all(operand == NOTHING for operand in operands):
-            return value
-        return self.b.phi([value, self.instance(self.b.op(Op.APPLY, base, *operands))])
-
-    def quiet_again(self, node: tree_sitter.Node) -> int:
-        """The value of a name that has been walked already."""
-        node = unwrap(node)
-        return self.load(text_of(node)) if node.type == "identifier" else NOTHING
+        return self.invoke(node, callee, arguments, Op.NEW)
 
     def invoke(
         self, node: tree_sitter.Node, callee: tree_sitter.Node, arguments: tree_sitter.Node | None, code: Op
@@ -74,6 +60,10 @@ class CallWalk(ExpressionWalk):
         name = target.child_by_field_name("property") if target.type == "member_expression" else None
         line = line_of(name if name is not None else target)
         operands = self.arguments(arguments, node) if arguments is not None else []
+        given = node.child_by_field_name("type_arguments")
+        for stated in given.named_children if given is not None else ():
+            if stated.type != "comment":
+                operands += (int(ArgKind.TYPE), NOTHING, self.type_of(stated))
         value = self.b.op(code, callee_op, *operands)
         shown = text_of(callee) if callee.end_byte - callee.start_byte <= _LONG else text_of(name or callee)
         self.b.site(SiteKind.CALL, value, owner=self.frame.owner, line=line, text=one_line(shown))

@@ -12,7 +12,15 @@ from typing import Any, ClassVar
 import tree_sitter
 
 from smp.domain.source import NOTHING, Op, SiteKind
-from smp.languages.ecmascript.syntax import decorators_of, key_name, line_of, string_value, text_of, unwrap
+from smp.languages.ecmascript.syntax import (
+    decorators_of,
+    key_name,
+    line_of,
+    member_path,
+    string_value,
+    text_of,
+    unwrap,
+)
 from smp.languages.ecmascript.type_expressions import TypeWalk
 
 _LEAVES = frozenset({int(Op.FUNC), int(Op.CLASS), int(Op.DECORATED), int(Op.IMPORT), int(Op.VAR), int(Op.PHI)})
@@ -161,8 +169,40 @@ class ExpressionWalk(TypeWalk):
         if node.type == "computed_property_name":
             for child in node.named_children:
                 self.expr(child)
-        name = key_name(node)
+        fixed = self.fixed_key(node.named_children[0]) if node.type == "computed_property_name" else None
+        name = fixed or key_name(node)
         return self.b.name(name) if name and len(name) <= MAX_KEY else NOTHING
+
+    def fixed_key(self, key: tree_sitter.Node) -> str | None:
+        """The one key that a computed key always is: a text, or `[name]` for a symbol that a constant of the file names."""
+        text = string_value(key)
+        if text is not None:
+            return text if text and len(text) <= MAX_KEY else None
+        path = member_path(key)
+        if path is None or path[0] == "this":
+            return None
+        binding = self.scope.find(path[0])
+        if binding is None:
+            return f"[{'.'.join(path)}]" if path[0] == "Symbol" and len(path) > 1 else None
+        stored = self.stores.get(binding, [])
+        held = self.fixed.get(binding, stored[0] if len(stored) == 1 and not binding.writes else NOTHING)
+        if held == NOTHING or binding.scope is not self.scopes.file:
+            return None
+        op = self.b.ops[held]
+        if len(path) == 1 and op[0] == Op.CONST:
+            return self.b.names[op[2]] if op[2] != NOTHING else None
+        if op[0] == Op.IMPORT or (len(path) == 1 and self._is_symbol(op)):
+            return f"[{path[-1]}]"
+        return None
+
+    def _is_symbol(self, op: tuple[int, ...]) -> bool:
+        """Whether an op is `Symbol(…)`, `Symbol.for(…)`, or a name taken from a module."""
+        inner = self.b.ops[op[1]] if op[0] in (Op.CALL, Op.ATTR) and op[1] != NOTHING else (0,)
+        if op[0] == Op.ATTR:
+            return inner[0] == Op.IMPORT
+        if op[0] == Op.CALL and inner[0] == Op.ATTR and inner[1] != NOTHING:
+            inner = self.b.ops[inner[1]]
+        return op[0] == Op.CALL and inner[0] == Op.UNBOUND and self.b.names[inner[1]] == "Symbol"
 
     # Access ----------------------------------------------------------------------------------------------------------
 
@@ -176,7 +216,15 @@ class ExpressionWalk(TypeWalk):
         value = self.quiet(holder)
         if value == NOTHING or name is None:
             return NOTHING
-        return self.attribute(value, text_of(name), name)
+        return self.known_member(node, self.attribute(value, text_of(name), name))
+
+    def known_member(self, node: tree_sitter.Node, plain: int) -> int:
+        """What a condition said of a member, else its plain value."""
+        if not self.members:
+            return plain
+        path = member_path(node)
+        binding = self.member_binding(path, make=False) if path is not None else None
+        return self.frame.values.get(binding, plain) if binding is not None else plain
 
     def own_export(self, node: tree_sitter.Node) -> bool:
         """True for `exports` and `module.exports` of this file, read; modules say how."""
@@ -196,8 +244,8 @@ class ExpressionWalk(TypeWalk):
         key_op = self.expr(key) if key is not None else NOTHING
         if value == NOTHING or key is None:
             return NOTHING
-        constant = string_value(key)
-        if constant is not None and constant and len(constant) <= MAX_KEY:
+        constant = self.fixed_key(key)
+        if constant is not None:
             return self.attribute(value, constant, node)
         index = NOTHING
         digits = text_of(key)
@@ -223,10 +271,14 @@ class ExpressionWalk(TypeWalk):
             return value
         declared = self.type_of(type_node)
         if node.type == "satisfies_expression":
-            return value
+            return self.placed_in(value, declared)
         if declared == NOTHING or value == NOTHING:
             return self.instance(declared) if declared != NOTHING else value
         return self.b.op(Op.DECLARED, value, declared)
+
+    def placed_in(self, value: int, type_op: int) -> int:
+        """What is written where a type is declared; functions say how."""
+        raise NotImplementedError
 
     def _binary(self, node: tree_sitter.Node) -> int:
         """Operators; left-associative chains without recursion (generated files add up thousands of terms)."""
@@ -354,11 +406,13 @@ class ExpressionWalk(TypeWalk):
         elif kind == "subscript_expression":
             holder, key = target.child_by_field_name("object"), target.child_by_field_name("index")
             container = self.quiet(holder) if holder is not None else NOTHING
-            constant = string_value(key) if key is not None else None
+            constant = self.fixed_key(key) if key is not None else None
             if key is not None:
                 self.expr(key)
-            if container != NOTHING:
-                self.b.op(Op.STORE_ITEM, container, self.b.name(constant) if constant else NOTHING, value)
+            if container != NOTHING and constant is not None:
+                self.store_attribute(container, constant, value, target)
+            elif container != NOTHING:
+                self.b.op(Op.STORE_ITEM, container, NOTHING, value)
         elif kind in ("assignment_pattern", "object_assignment_pattern"):
             self.assign_default(target, value, node)
         elif kind == "object_pattern":
@@ -376,11 +430,17 @@ class ExpressionWalk(TypeWalk):
         container = self.quiet(holder) if holder is not None else NOTHING
         if container == NOTHING or name is None:
             return
-        attribute = text_of(name)
+        self.store_attribute(container, text_of(name), value, name)
+        path = member_path(target) if self.members else None
+        if path is not None:
+            self.forget_members(None if path[0] == "this" else self.scope.find(path[0]))
+
+    def store_attribute(self, container: int, attribute: str, value: int, node: tree_sitter.Node) -> None:
+        """Writes an attribute, which may run a setter."""
         if value == self.placed:
             self.receive(value, container)  # written as a method of the object
         self.b.op(Op.STORE_ATTR, container, self.b.name(attribute), value)
-        self.b.site(SiteKind.SET, container, owner=self.frame.owner, line=line_of(name), names=(attribute,))
+        self.b.site(SiteKind.SET, container, owner=self.frame.owner, line=line_of(node), names=(attribute,))
 
     def assign_default(self, target: tree_sitter.Node, value: int, node: tree_sitter.Node) -> None:
         """`a = default` in a pattern: the value, or the default."""

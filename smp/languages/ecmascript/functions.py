@@ -109,20 +109,23 @@ class FunctionWalk(CallWalk):
         documented = self._documented(node)
         params = self.parameters(node, slot, documented)
         annotation = self.return_annotation(node, documented, is_async=bool(flags & FunctionFlag.ASYNC))
+        frame.returning = annotation if not flags & FunctionFlag.GENERATOR else NOTHING
+        predicate, asserts = self._predicate(node)
         body = body_of(node)
         if body is not None and body.type == "statement_block":
             self.statements(body)
         elif body is not None:
-            frame.returns.append(self.expr(body))
+            frame.returns.append(self.placed_in(self.expr(body), frame.returning))
         self.frame, self.scope, self.callback_owner, self.depth = before
         self.b.functions[slot] = Function(
             name=self._function_name(node),
             definition=definition,
             owner=enclosing,
             cls=cls.index if cls is not None else NOTHING,
-            flags=int(flags),
+            flags=int(flags | asserts),
             params=params,
-            predicate=self._predicate(node),
+            predicate=predicate,
+            type_params=self.type_parameters(node),
             returns=tuple(value for value in dict.fromkeys(frame.returns) if value != NOTHING),
             yields=tuple(dict.fromkeys(frame.yields)),
             annotation=annotation,
@@ -157,6 +160,7 @@ class FunctionWalk(CallWalk):
             inner = next(iter(pattern.named_children), pattern) if rest else pattern
             value = self.b.shared(Op.PARAM, slot, len(found))
             default = self.expr(default_node) if default_node is not None else NOTHING
+            self.placed_in(default, annotation)
             found.append(
                 Param(one_line(text_of(inner)), "var_positional" if rest else "positional", default, annotation)
             )
@@ -211,27 +215,29 @@ class FunctionWalk(CallWalk):
         self.frame, self.scope = frame, frame.scope
         params = self.parameters(node, slot)
         annotation = self.return_annotation(node, is_async=False)
-        predicate = self._predicate(node)
+        predicate, asserts = self._predicate(node)
         self.frame, self.scope = before
         self.b.functions[slot] = Function(
             name=self._function_name(node),
             definition=index,
             owner=before[0].owner,
             cls=draft.index if draft is not None else NOTHING,
-            flags=int(kind),
+            flags=int(kind | asserts),
             params=params,
             predicate=predicate,
+            type_params=self.type_parameters(node),
             annotation=annotation,
         )
         return self.b.shared(Op.FUNC, slot)
 
-    def _predicate(self, node: tree_sitter.Node) -> int:
-        """The type in a return type `x is T` (the grammars put it under a node of its own)."""
-        declared = node.child_by_field_name("return_type")
-        inner = declared
+    def _predicate(self, node: tree_sitter.Node) -> tuple[int, FunctionFlag]:
+        """The type in a return type `x is T` or `asserts x is T` (the grammars put it under nodes of its own)."""
+        inner = node.child_by_field_name("return_type")
+        asserts = inner is not None and inner.type == "asserts_annotation"
         while inner is not None and inner.type != "type_predicate":
             inner = next((c for c in inner.named_children if c.type in ("type_predicate", "asserts")), None)
-        return self.type_of(inner.child_by_field_name("type")) if inner is not None else NOTHING
+        found = self.type_of(inner.child_by_field_name("type")) if inner is not None else NOTHING
+        return found, FunctionFlag.ASSERTS if asserts else FunctionFlag.NONE
 
     def _accessor_flags(self, node: tree_sitter.Node) -> FunctionFlag:
         if has_token(node, "get"):
@@ -358,9 +364,10 @@ class FunctionWalk(CallWalk):
         if inner.type in _FUNCTION_VALUES:
             flags = FunctionFlag.METHOD | (FunctionFlag.CLASS_METHOD if static else FunctionFlag.NONE)
             value = self.queue(inner, flags=flags, draft=draft, cls=draft)
+            self.placed_in(value, annotation)
             (draft.static_members if static else draft.members).append((name, value))
             return
-        value = self._initialise(value_node, draft, static=static)
+        value = self.placed_in(self._initialise(value_node, draft, static=static), annotation)
         if static:
             kept = value if value != NOTHING else self.instance(annotation)
             if kept != NOTHING:
@@ -414,6 +421,13 @@ class FunctionWalk(CallWalk):
             value = member.child_by_field_name("value") if member.type == "enum_assignment" else None
             if value is not None:
                 self.expr(value)
+
+    def placed_in(self, value: int, type_op: int) -> int:
+        """What is written where a type is declared: functions in it may take the types of their parameters from there."""
+        if type_op == NOTHING or value == NOTHING or self.b.ops[value][0] not in (Op.FUNC, Op.MAP, Op.SEQ):
+            return value
+        placed = self.b.op(Op.DECLARED, value, type_op)
+        return placed if self.b.ops[value][0] == Op.MAP else value
 
     def names_in(self, pattern: tree_sitter.Node) -> tuple[str, ...]:
         """Names that a pattern binds."""

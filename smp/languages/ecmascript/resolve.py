@@ -220,7 +220,7 @@ class ModuleResolver:
         if found is not None:
             return found
         package = self._packages.at(target)
-        if package is not None and target not in (".", ""):
+        if package is not None:
             for entry in entry_targets(package, "", required=not typed) or ():
                 found = self._entry(package, entry, typed=typed) if posixpath.normpath(entry) != "." else None
                 if found is not None:

@@ -94,6 +94,8 @@ class Scopes:
         self._by_node: dict[int, Scope] = {root.id: self.file}
         self._writes: list[tuple[Scope, str, int]] = []
         self._makers: list[tuple[Scope, str]] = []
+        self.bounds: dict[Binding, Node] = {}
+        """Type parameters → the type that is written as their bound, else as their default."""
         self._walk(root)
         self.makers = frozenset(b for b in (scope.find(name) for scope, name in self._makers) if b is not None)
         """Functions that make objects as classes do: something is put on their `prototype`."""
@@ -197,7 +199,10 @@ class Scopes:
         for parameter in listed.named_children if listed is not None else ():
             name = parameter.child_by_field_name("name")
             if name is not None:
-                scope.types[text_of(name)] = Binding(text_of(name), "type_param", scope)
+                binding = scope.types[text_of(name)] = Binding(text_of(name), "type_param", scope)
+                bound = parameter.child_by_field_name("constraint") or parameter.child_by_field_name("value")
+                if bound is not None and bound.named_children:
+                    self.bounds[binding] = bound.named_children[-1]
 
     def _declare_block_head(self, node: Node, scope: Scope) -> None:
         if node.type == "for_in_statement":

@@ -9,16 +9,17 @@ from typing import Any
 import tree_sitter
 
 from smp.domain.source import NOTHING, FunctionFlag, Op
-from smp.languages.ecmascript.functions import FunctionWalk
 from smp.languages.ecmascript.jsdoc import doc_types
 from smp.languages.ecmascript.naming import statement_of
+from smp.languages.ecmascript.narrowing import ASSERTED, NarrowWalk
 from smp.languages.ecmascript.scopes import Binding
-from smp.languages.ecmascript.syntax import CLASSES, body_of, member_path, string_value, text_of, unwrap
+from smp.languages.ecmascript.syntax import CLASSES, body_of, text_of, unwrap
+from smp.languages.ecmascript.type_expressions import is_mapped
 
 _WRAPPERS = frozenset({"export_statement", "ambient_declaration", "labeled_statement", "expression_statement"})
 
 
-class StatementWalk(FunctionWalk):
+class StatementWalk(NarrowWalk):
     """Runs the statements of a file in order. `visit` and the statements say True where nothing behind them is reached."""
 
     statement_handlers: dict[str, Callable[[Any, tree_sitter.Node], bool]]
@@ -144,21 +145,21 @@ class StatementWalk(FunctionWalk):
         binding = self.scope.types.get(text_of(name)) if name is not None else None
         if binding is None or value is None:
             return False
-        before = self.scope
-        self.scope = self.scopes.of(node, self.scope)
-        if value.type == "object_type":
+        before, above = self.scope, self.alias
+        self.scope, self.alias = self.scopes.of(node, self.scope), binding.name
+        if value.type == "object_type" and not is_mapped(value):
             definition = self.outline.definition_of(node)
             draft = self.new_draft(
                 binding.name, definition.index if definition is not None else NOTHING, interface=True
             )
-            draft.type_params = self.type_parameters(node)
             self.type_members(value, draft)
-            type_op = self.class_op(draft)
+            type_op = self.nameless(draft)
         else:
             type_op = self.type_of(value)
-        self.scope = before
+        self.scope, self.alias = before, above
         if type_op != NOTHING:
-            self.write(binding, self.b.op(Op.ALIAS_TYPE, type_op))
+            names = (self.b.name(parameter) for parameter in self.type_parameters(node))
+            self.write(binding, self.b.op(Op.ALIAS_TYPE, type_op, *names))
         return False
 
     def _enum(self, node: tree_sitter.Node) -> bool:
@@ -369,7 +370,7 @@ class StatementWalk(FunctionWalk):
     def _return(self, node: tree_sitter.Node) -> bool:
         for child in node.named_children:
             if child.type != "comment":
-                self.frame.returns.append(self.expr(child))
+                self.frame.returns.append(self.placed_in(self.expr(child), self.frame.returning))
         return True
 
     def _throw(self, node: tree_sitter.Node) -> bool:
@@ -389,78 +390,11 @@ class StatementWalk(FunctionWalk):
         return False
 
     def quiet_statement(self, node: tree_sitter.Node) -> None:
-        """An expression whose value nobody takes."""
+        """An expression whose value nobody takes; an assertion says something of what follows."""
         self.quiet(node)
-
-    # What conditions say ---------------------------------------------------------------------------------------------
-
-    def narrow(self, condition: tree_sitter.Node, *, positive: bool) -> None:
-        """Narrows names by a condition that holds (or does not)."""
-        condition = unwrap(condition)
-        if condition.type == "unary_expression":
-            argument = condition.child_by_field_name("argument")
-            if condition.children[0].type == "!" and argument is not None:
-                self.narrow(argument, positive=not positive)
-            return
-        if condition.type == "call_expression":
-            self._narrow_by_predicate(condition, positive=positive)
-            return
-        operator, left, right = (condition.child_by_field_name(f) for f in ("operator", "left", "right"))
-        if condition.type != "binary_expression" or operator is None or left is None or right is None:
-            return
-        if operator.type == ("&&" if positive else "||"):
-            self.narrow(left, positive=positive)
-            self.narrow(right, positive=positive)
-        elif operator.type == "instanceof":
-            path = member_path(right)
-            type_op = self._path_value(path) if path is not None else NOTHING
-            self._narrow_to(left, type_op, positive=positive)
-        elif operator.type in ("===", "==", "!==", "!="):
-            same = operator.type[0] == "="
-            self.narrow_by_literal(left, right, positive=positive == same)
-            self.narrow_by_literal(right, left, positive=positive == same)
-
-    def _path_value(self, path: tuple[str, ...]) -> int:
-        value = self.load(path[0])
-        for name in path[1:]:
-            value = self.b.op(Op.ATTR, value, self.b.name(name)) if value != NOTHING else NOTHING
-        return value
-
-    def _narrow_to(self, target: tree_sitter.Node, type_op: int, *, positive: bool) -> None:
-        binding = self._narrowed(target)
-        value = self.load_binding(binding) if binding is not None and type_op != NOTHING else NOTHING
-        if binding is not None and value != NOTHING:
-            self.frame.values[binding] = self.b.op(Op.NARROW, value, type_op, int(positive))
-
-    def _narrow_by_predicate(self, call: tree_sitter.Node, *, positive: bool) -> None:
-        """`isCat(x)`: what the function declares of its argument, wherever it is written."""
-        callee, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
-        path = member_path(callee) if callee is not None else None
-        if path is None or path[0] == "this" or arguments is None or not arguments.named_children:
-            return
-        binding = self._narrowed(arguments.named_children[0])
-        if binding is not None:
-            callee_op, value = self._path_value(path), self.load_binding(binding)
-            if callee_op != NOTHING and value != NOTHING:
-                self.frame.values[binding] = self.b.op(Op.PREDICATE, value, callee_op, int(positive))
-
-    def _narrowed(self, target: tree_sitter.Node) -> Binding | None:
-        """The variable of this run of code that an expression is."""
-        target = unwrap(target)
-        binding = self.scope.find(text_of(target)) if target.type == "identifier" else None
-        return binding if binding is not None and binding.scope.owner is self.frame.scope else None
-
-    def narrow_by_literal(self, subject: tree_sitter.Node, literal: tree_sitter.Node, *, positive: bool) -> None:
-        """`x.kind === "circle"`."""
-        subject, text = unwrap(subject), string_value(unwrap(literal))
-        if subject.type != "member_expression" or not text:
-            return
-        holder, name = subject.child_by_field_name("object"), subject.child_by_field_name("property")
-        binding = self._narrowed(holder) if holder is not None else None
-        value = self.load_binding(binding) if binding is not None else NOTHING
-        if binding is not None and name is not None and value != NOTHING:
-            operands = (value, self.b.name(text_of(name)), self.b.name(text), int(positive))
-            self.frame.values[binding] = self.b.op(Op.WHERE, *operands)
+        inner = unwrap(node)
+        if inner.type == "call_expression":
+            self.narrow_by_predicate(inner, how=ASSERTED)
 
 
 STATEMENT_HANDLERS: dict[str, Callable[[Any, tree_sitter.Node], bool]] = {

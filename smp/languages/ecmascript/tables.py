@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from smp.languages.base import Tables, Transfer
 from smp.languages.ecmascript.builtins import GLOBAL_TYPES, GLOBALS
-from smp.languages.ecmascript.type_expressions import CALL_MEMBER
+from smp.languages.ecmascript.type_expressions import CALL_MEMBER, ITEM_MEMBER, MEMBER, NEW_MEMBER, SAME
 
-_PSEUDO = ("this", "typeof", "Tuple")
-"""What the walk writes for the types `this`, `typeof x` and `[A, B]`."""
+_PSEUDO = ("this", "typeof", "Tuple", SAME, MEMBER)
+"""What the walk writes for the types `this`, `typeof x`, `[A, B]`, for computed types and for members of types."""
 _PLAIN = (
     "String Number Boolean BigInt Symbol RegExp Date Math JSON Object Array Map Set WeakMap WeakSet Promise Error Function "
     "Uint8Array Int8Array Uint16Array Int16Array Uint32Array Int32Array Float32Array Float64Array ArrayBuffer DataView Buffer "
     "Tuple URL URLSearchParams Headers FormData Response Request TextEncoder TextDecoder AbortController Intl Reflect"
 )
+_COMPONENTS = ("Component", "PureComponent")
 _ARRAYS = ("Array", "ReadonlyArray", "Tuple")
 _SETS = ("Set", "ReadonlySet", "WeakSet")
 _MAPS = ("Map", "ReadonlyMap", "WeakMap")
@@ -47,9 +48,17 @@ def _calls(result: str = "", elements: int = -2, hands_at: int = 0) -> Transfer:
 
 def _arrays() -> dict[str, Transfer]:
     table: dict[str, Transfer] = {
-        "Array.from": Transfer(result="container:0"),
+        "Array.from": Transfer(result="mapped_from", calls=1),
+        "Array.of": Transfer(result="container"),
         "Array.isArray": _instance("Boolean"),
-        "Object.values": Transfer(result="container:0"),
+        "Object.values": Transfer(result="values:Array"),
+        "Object.entries": Transfer(result="entries:Array"),
+        "Object.fromEntries": Transfer(result="from_pairs:Object"),
+        "Object.create": Transfer(result="arg:0"),
+        "Object.setPrototypeOf": Transfer(result="arg:0"),
+        "Object.getPrototypeOf": Transfer(result="arg:0"),
+        "Object.defineProperty": Transfer(result="arg:0"),
+        "Object.defineProperties": Transfer(result="arg:0"),
         "Object.assign": Transfer(result="arg:0"),
         "Object.freeze": Transfer(result="arg:0"),
         "Object.seal": Transfer(result="arg:0"),
@@ -64,17 +73,20 @@ def _arrays() -> dict[str, Transfer]:
         for name in ("pop", "shift", "at"):
             table[f"{kind}.{name}"] = Transfer(result="receiver_element")
         for name in ("find", "findLast"):
-            table[f"{kind}.{name}"] = _calls("receiver_element")
-        for name in ("filter", "sort", "toSorted"):
-            table[f"{kind}.{name}"] = _calls("receiver")
-        for name in ("slice", "reverse", "toReversed", "flat", "values"):
+            table[f"{kind}.{name}"] = _calls("kept_element")
+        table[f"{kind}.filter"] = _calls("kept")
+        for name in ("sort", "toSorted"):
+            table[f"{kind}.{name}"] = Transfer(result="receiver", calls=0, hands=("0", "0"))
+        for name in ("slice", "reverse", "toReversed", "values", "toSpliced", "with", "copyWithin"):
             table[f"{kind}.{name}"] = Transfer(result="receiver")
-        for name in ("map", "flatMap"):
-            table[f"{kind}.{name}"] = _calls("mapped")
+        table[f"{kind}.flat"] = Transfer(result="flat")
+        table[f"{kind}.entries"] = Transfer(result="receiver_items")
+        table[f"{kind}.map"] = _calls("mapped")
+        table[f"{kind}.flatMap"] = Transfer(result="flattened:Array", calls=0, hands=("0",))
         for name in ("forEach", "some", "every", "findIndex", "findLastIndex"):
             table[f"{kind}.{name}"] = _calls()
         for name in ("reduce", "reduceRight"):
-            table[f"{kind}.{name}"] = _calls("call", hands_at=1)
+            table[f"{kind}.{name}"] = _calls("folded")
         table[f"{kind}.join"] = _instance("String")
     return table
 
@@ -91,7 +103,17 @@ def _collections() -> dict[str, Transfer]:
         table[f"{kind}.values"] = Transfer(result="receiver_container")
         table[f"{kind}.entries"] = Transfer(result="receiver_items")
         table[f"{kind}.forEach"] = _calls()
-    table["Map"] = table["WeakMap"] = Transfer(result="dict")
+    for kind in ("Map", "WeakMap"):
+        table[kind] = Transfer(result=f"from_pairs:{kind}")
+    for kind in (
+        "Generator",
+        "Iterator",
+        "IterableIterator",
+        "AsyncGenerator",
+        "AsyncIterator",
+        "AsyncIterableIterator",
+    ):
+        table[f"{kind}.next"] = Transfer(result="step:Object")
     table["Set"] = table["WeakSet"] = Transfer(result="container:0")
     table["Array"] = Transfer(result="container:0")
     return table
@@ -124,6 +146,12 @@ def _packages() -> dict[str, Transfer]:
     for name in ("memo", "forwardRef", "useCallback", "lazy"):
         table[f"react.{name}"] = Transfer(result="arg:0")
     table["react.useMemo"] = Transfer(result="call", calls=0)
+    table["react.useState"] = Transfer(result="state")
+    table["react.useReducer"] = Transfer(result="state")
+    table["react.useRef"] = table["react.createRef"] = Transfer(result="record:current")
+    table["react.createContext"] = Transfer(result="record:(context)")
+    table["react.useContext"] = table["react.use"] = Transfer(result="attribute:(context)")
+    table["react.forwardRef"] = Transfer(result="arg:0", calls=0, hands=("1",))
     table["mobx-react-lite.observer"] = table["mobx-react.observer"] = Transfer(result="arg:0")
     return table
 
@@ -160,7 +188,7 @@ def _members() -> dict[str, frozenset[str]]:
     found["RegExp"] = frozenset(_PATTERN_MEMBERS.split()) | _OBJECT_MEMBERS
     found["String"] = frozenset((_TEXTS + _TEXT_MEMBERS).split()) | _OBJECT_MEMBERS
     component = frozenset("setState forceUpdate props state context refs".split()) | _OBJECT_MEMBERS
-    for name in ("Component", "PureComponent"):
+    for name in _COMPONENTS:
         found[f"react.{name}"] = component
     return found
 
@@ -195,4 +223,21 @@ TABLES = Tables(
     closed_types=frozenset({"Number", "Boolean", "String", "RegExp"}),
     module_names=frozenset({"default", "export="}),
     call_method=CALL_MEMBER,
+    iterator_methods=("[Symbol.iterator]", "[Symbol.asyncIterator]"),
+    step_method="next",
+    type_functions={
+        SAME: "same",
+        MEMBER: "member",
+        "ReturnType": "returned",
+        "Parameters": "parameters",
+        "Awaited": "awaited",
+        "InstanceType": "made",
+    },
+    infers=True,
+    prototype_member="prototype",
+    class_member="constructor",
+    construct_member=NEW_MEMBER,
+    item_member=ITEM_MEMBER,
+    base_members={f"react.{kind}.{name}": at for kind in _COMPONENTS for at, name in enumerate(("props", "state"))},
+    function_types={f"react.{name}": ("0",) for name in ("FC", "FunctionComponent", "VFC", "ComponentType")},
 )

@@ -1,7 +1,7 @@
 """Type expressions → type ops.
 
-What a value of a type can do is what counts: `readonly`, `Partial<T>` and the like are seen through; types that no call leads
-out of (literals, conditional and mapped types) are `NOTHING`.
+What a value of a type can do is what counts: `readonly`, `Partial<T>` and the like are seen through, mapped types that keep the
+members of another too; types that no call leads out of are `NOTHING`.
 """
 
 from __future__ import annotations
@@ -11,14 +11,25 @@ from collections.abc import Callable
 import tree_sitter
 
 from smp.domain.source import NOTHING, FunctionFlag, Op
-from smp.languages.ecmascript.scopes import Binding
+from smp.languages.ecmascript.scopes import Binding, Scope
 from smp.languages.ecmascript.syntax import key_name, member_path, string_value, text_of
 from smp.languages.ecmascript.walk import ClassDraft, WalkState
 
 _PREDEFINED = {"string": "String", "number": "Number", "boolean": "Boolean", "bigint": "BigInt", "symbol": "Symbol"}
+_LITERAL_TYPES = {"number": "Number", "true": "Boolean", "false": "Boolean"}
 MAX_LITERAL = 100
 CALL_MEMBER = "(call)"
 """Name under which a function type keeps its signature; no property can be called so by an identifier."""
+NEW_MEMBER = "(new)"
+"""Name under which a type keeps what constructing it gives."""
+ITEM_MEMBER = "(item)"
+"""Name under which a type keeps what any key gives."""
+SAME = "(same)"
+"""Name of the type that all its arguments are, and nothing where they differ."""
+MEMBER = "(member)"
+"""Name of the type of a member of another: the type, the member's name; without a name, of an element."""
+_MEMBERS = frozenset({"property_signature", "method_signature", "call_signature", "construct_signature"})
+_EMPTY = frozenset({"never", "undefined", "null", "void"})
 _SEEN_THROUGH = frozenset(
     {"Partial", "Readonly", "Required", "NonNullable", "NoInfer", "Pick", "Omit", "Extract", "Exclude"}
 )
@@ -63,9 +74,36 @@ class TypeWalk(WalkState):
     def load_type(self, binding: Binding) -> int:
         """What a name means in a type: a class stands for itself even where decorators replaced it."""
         if binding.kind == "type_param":
-            return self.builtin_type(binding.name)
+            return self.b.shared(Op.TYPE_PARAM, self.b.name(binding.name), self._bound_of(binding))
         draft = self.draft_of.get(binding)
         return self.class_op(draft) if draft is not None else self.load_binding(binding)
+
+    def _bound_of(self, binding: Binding) -> int:
+        """The type that a type parameter is bound by; nothing while that is being read (`T extends Node<T>`)."""
+        if binding not in self.bounds:
+            self.bounds[binding] = NOTHING
+            before, self.scope = self.scope, binding.scope
+            self.bounds[binding] = self.type_of(self.scopes.bounds.get(binding))
+            self.scope = before
+        return self.bounds[binding]
+
+    def visible_parameters(self) -> tuple[str, ...]:
+        """Type parameters that a type written here may speak of."""
+        found: list[str] = []
+        scope: Scope | None = self.scope
+        while scope is not None:
+            found += [name for name, one in scope.types.items() if one.kind == "type_param" and name not in found]
+            scope = scope.parent
+        return tuple(found)
+
+    def nameless(self, draft: ClassDraft) -> int:
+        """A type without a name takes what it says of type parameters around it along, as arguments."""
+        draft.type_params = self.visible_parameters()
+        base = self.class_op(draft)
+        if not draft.type_params:
+            return base
+        bindings = [self.scope.find_type(name) for name in draft.type_params]
+        return self.b.op(Op.APPLY, base, *(self.load_type(b) if b is not None else NOTHING for b in bindings))
 
     def _qualified(self, node: tree_sitter.Node) -> int:
         parts = node.named_children
@@ -131,9 +169,11 @@ class TypeWalk(WalkState):
         if inner is None:
             return NOTHING
         text = string_value(inner)
-        if text is not None and len(text) <= MAX_LITERAL:  # the text tells members of a union apart
-            return self.b.op(Op.UNION, self.b.const("String", text), self.builtin_type("String"))
-        return self.builtin_type("Number") if inner.type == "number" else NOTHING
+        kind = "String" if text is not None else _LITERAL_TYPES.get(inner.type, "")
+        text = text if text is not None else text_of(inner)
+        if kind and len(text) <= MAX_LITERAL:  # the text tells members of a union apart
+            return self.b.op(Op.UNION, self.b.const(kind, text), self.builtin_type(kind))
+        return NOTHING
 
     def _string(self, node: tree_sitter.Node) -> int:
         return self.builtin_type("String")
@@ -158,13 +198,59 @@ class TypeWalk(WalkState):
 
     def _object(self, node: tree_sitter.Node) -> int:
         """An object type written in place: an interface without a name."""
-        if not any(
-            child.type in ("property_signature", "method_signature", "call_signature") for child in node.named_children
-        ):
+        if is_mapped(node):
+            return self._mapped(node.named_children[0])
+        kinds = {child.type for child in node.named_children if child.type != "comment"}
+        if kinds == {"index_signature"}:
+            value = self.annotation(node.named_children[0].child_by_field_name("type"))
+            return self.b.op(Op.APPLY, self.builtin_type("Record"), self.builtin_type("String"), value)
+        if not kinds & _MEMBERS:
             return NOTHING
         draft = self.new_draft("", NOTHING, interface=True)
         self.type_members(node, draft)
-        return self.class_op(draft)
+        return self.nameless(draft)
+
+    def _mapped(self, signature: tree_sitter.Node) -> int:
+        """`{ [K in keyof T]: T[K] }` has the members of T, changed in nothing that counts here; other keys make a record."""
+        clause = next(child for child in signature.named_children if child.type == "mapped_type_clause")
+        keys, written = clause.child_by_field_name("type"), signature.child_by_field_name("type")
+        value = next((c for c in written.named_children if c.type != "comment"), None) if written is not None else None
+        if keys is None or value is None:
+            return NOTHING
+        if keys.type != "index_type_query":
+            return self.b.op(Op.APPLY, self.builtin_type("Record"), self.builtin_type("String"), self.type_of(value))
+        if value.type == "generic_type":
+            name, arguments = value.child_by_field_name("name"), value.child_by_field_name("type_arguments")
+            if name is None or arguments is None or text_of(name) not in (*_SEEN_THROUGH, self.alias):
+                return NOTHING
+            value = next(iter(arguments.named_children), value)
+        same = value.type == "lookup_type" and keys.named_children
+        return self.type_of(keys.named_children[0]) if same else NOTHING
+
+    def _either(self, node: tree_sitter.Node) -> int:
+        """What both branches say, or the one that says anything."""
+        branches = [node.child_by_field_name(field) for field in ("consequence", "alternative")]
+        kept = [branch for branch in branches if branch is not None and text_of(branch) not in _EMPTY]
+        operands = list(dict.fromkeys(self.type_of(branch) for branch in kept))
+        if len(operands) == 1:
+            return operands[0]
+        return (
+            self.b.op(Op.APPLY, self.builtin_type(SAME), *operands) if operands and NOTHING not in operands else NOTHING
+        )
+
+    def _looked_up(self, node: tree_sitter.Node) -> int:
+        """`T["name"]`, `T[number]`: the type of a member or an element."""
+        parts = [child for child in node.named_children if child.type != "comment"]
+        if len(parts) != 2:
+            return NOTHING
+        holder, key = self.type_of(parts[0]), parts[1]
+        inner = key.named_children[0] if key.type == "literal_type" and key.named_children else key
+        text = string_value(inner) or (text_of(inner) if inner.type == "number" else "")
+        if text and holder != NOTHING:
+            return self.b.op(Op.APPLY, self.builtin_type(MEMBER), holder, self.b.const("String", text))
+        if text_of(key) == "number" and holder != NOTHING:
+            return self.b.op(Op.APPLY, self.builtin_type(MEMBER), holder)
+        return NOTHING
 
     def _function_type(self, node: tree_sitter.Node) -> int:
         """A function type is an interface whose only member is its signature."""
@@ -172,11 +258,24 @@ class TypeWalk(WalkState):
         draft.members.append(
             (CALL_MEMBER, self.signature(node, draft, int(FunctionFlag.METHOD | FunctionFlag.ABSTRACT)))
         )
-        return self.class_op(draft)
+        return self.nameless(draft)
+
+    def _constructor_type(self, node: tree_sitter.Node) -> int:
+        """`new () => T` is the class of T."""
+        made = self.type_of(node.child_by_field_name("type"))
+        return self.b.op(Op.APPLY, self.builtin_type("typeof"), made) if made != NOTHING else NOTHING
 
     def type_members(self, body: tree_sitter.Node, draft: ClassDraft) -> None:
         """Properties and methods of an interface or object type."""
         for member in body.named_children:
+            if member.type == "construct_signature":
+                made = self.annotation(member.child_by_field_name("type"))
+                if made != NOTHING:
+                    draft.annotations.setdefault(NEW_MEMBER, made)
+            if member.type == "index_signature" and member.child_by_field_name("type") is not None:
+                value = self.annotation(member.child_by_field_name("type"))
+                if value != NOTHING:
+                    draft.annotations.setdefault(ITEM_MEMBER, value)
             if member.type == "call_signature":
                 signature = self.signature(member, draft, int(FunctionFlag.METHOD | FunctionFlag.ABSTRACT))
                 draft.members.append((CALL_MEMBER, signature))
@@ -195,6 +294,12 @@ class TypeWalk(WalkState):
     def signature(self, node: tree_sitter.Node, draft: ClassDraft | None, flags: int) -> int:
         """A function that is declared and not written here; classes say how."""
         raise NotImplementedError
+
+
+def is_mapped(node: tree_sitter.Node) -> bool:
+    """True for `{ [K in …]: … }`."""
+    first = node.named_children[0] if node.named_children else None
+    return first is not None and any(child.type == "mapped_type_clause" for child in first.named_children)
 
 
 def _tuple_part(node: tree_sitter.Node) -> tree_sitter.Node:
@@ -227,4 +332,7 @@ _TYPES: dict[str, Callable[[TypeWalk, tree_sitter.Node], int]] = {
     "type_query": TypeWalk._query,
     "object_type": TypeWalk._object,
     "function_type": TypeWalk._function_type,
+    "constructor_type": TypeWalk._constructor_type,
+    "conditional_type": TypeWalk._either,
+    "lookup_type": TypeWalk._looked_up,
 }

@@ -35,7 +35,7 @@ class Frame:
         scope: The function's scope. owner: definition that its calls belong to. function: index, NOTHING for the file.
         this: Op of `this`; NOTHING where nothing is known of it.
         draft: The class whose method it is, for `super`.
-        values: What each of its own names holds now.
+        returning: Type op of what it declares to return. values: What each of its own names holds now.
     """
 
     scope: Scope
@@ -43,6 +43,7 @@ class Frame:
     function: int = NOTHING
     this: int = NOTHING
     draft: ClassDraft | None = None
+    returning: int = NOTHING
     values: dict[Binding, int] = field(default_factory=dict)
     returns: list[int] = field(default_factory=list)
     yields: list[int] = field(default_factory=list)
@@ -100,6 +101,10 @@ class WalkState:
         self.foreign: dict[Binding, list[int]] = {}
         self.drafts: list[ClassDraft] = []
         self.draft_of: dict[Binding, ClassDraft] = {}
+        self.bounds: dict[Binding, int] = {}
+        self.alias = ""
+        self.members: dict[tuple[Binding | None, Scope, tuple[str, ...]], Binding] = {}
+        self.members_of: dict[tuple[Binding | None, Scope], list[Binding]] = {}
         self.depth = 0
         self.conditional = 0
         self.damage: list[Damage] = []
@@ -134,10 +139,27 @@ class WalkState:
             binding.variable = self.b.variable(binding.name, definition=index, module=module)
         return self.b.shared(Op.VAR, binding.variable)
 
+    def member_binding(self, path: tuple[str, ...], *, make: bool = True) -> Binding | None:
+        """A member such as `this.item` as if it were a variable of this run of code: what conditions say of it is kept there."""
+        root = None if path[0] == "this" else self.scope.find(path[0])
+        if len(path) < 2 or (root is None and path[0] != "this"):
+            return None
+        key = (root, self.frame.scope, path[1:])
+        if key not in self.members and make:
+            made = self.members[key] = Binding(path[0], "member", self.frame.scope)
+            self.members_of.setdefault((root, self.frame.scope), []).append(made)
+        return self.members.get(key)
+
+    def forget_members(self, root: Binding | None) -> None:
+        """Nothing that was said of the members of a variable (of `this`) holds any longer."""
+        for member in self.members_of.get((root, self.frame.scope), ()):
+            self.frame.values.pop(member, None)
+
     def write(self, binding: Binding | None, value: int) -> None:
         """Binds a name here."""
         if binding is None:
             return
+        self.forget_members(binding)
         if binding.scope.owner is self.frame.scope:
             self.frame.values[binding] = value
             self.stores.setdefault(binding, []).append(value)

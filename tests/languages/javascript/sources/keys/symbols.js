@@ -1,0 +1,3 @@
+"use strict";
+const keys = { kRun: Symbol("run"), kOther: Symbol("other") };
+module.exports = keys;

@@ -1,0 +1,2 @@
+function start() {}
+module.exports = start;
