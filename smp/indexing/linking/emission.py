@@ -212,7 +212,7 @@ class Emission:
             else:
                 kept.append(value)
         for (recv, _), values in groups.items():
-            if named and (len(values) == 1 or self.alternatives(values)):
+            if named and (len(values) == 1 or self.flow.overloads.alternatives(values)):
                 kept += values
                 continue
             owner = self.flow.class_of(recv) if recv is not None else None
@@ -230,10 +230,11 @@ class Emission:
                 open_ |= {ref.node_id for ref in chosen if ref.node_id is not None}
         return kept, open_
 
-    def alternatives(self, values: list[Value]) -> bool:
-        """Whether functions are one under different conditions of the preprocessor: the same parameters."""
-        refs = [value.ref for value in values if isinstance(value.ref, FuncRef)]
-        return len({(ref.cls, self.flow.overloads.signature(ref)) for ref in refs}) == 1
+    def operands(self, site: Site) -> tuple[Given, ...]:
+        """The arguments of what syntax runs: those of a construction, or the right side of an operator."""
+        if site.kind == SiteKind.OPERATOR:
+            return (Given(0, "", tuple(sorted(self.state.values(site.other), key=by_key))),)
+        return self.arguments(site) if self.ops[site.op][0] in (Op.CALL, Op.NEW) else ()
 
     def arguments(self, site: Site) -> tuple[Given, ...]:
         """The arguments of a call with all that is known of their types."""
@@ -515,8 +516,8 @@ class Emission:
         if found.doubtful or found.owner is None:
             return False
         functions: Sequence[FuncRef] = found.functions
-        if self.flow.tables.overloads and len(functions) > 1 and self.ops[site.op][0] in (Op.CALL, Op.NEW):
-            functions = self.flow.overloads.choose(functions, self.arguments(site))
+        if self.flow.tables.overloads and len(functions) > 1:
+            functions = self.flow.overloads.choose(functions, self.operands(site))
             functions = functions if len(functions) == 1 else ()
         for ref in functions:
             if ref.node_id is not None:

@@ -196,6 +196,11 @@ class Overloads:
             for at in range(len(ref.decl.params))
         )
 
+    def alternatives(self, values: Sequence[Value]) -> bool:
+        """Whether functions are one under different conditions of the preprocessor: the same parameters in the same class."""
+        refs = [value.ref for value in values if isinstance(value.ref, FuncRef)]
+        return len({(ref.cls, self.signature(ref)) for ref in refs}) == 1
+
     # Conversion ------------------------------------------------------------------------------------------------------
 
     def _distance(self, argument: Given, wanted: tuple[Value, ...]) -> int:

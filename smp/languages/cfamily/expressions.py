@@ -231,8 +231,9 @@ class Expressions(TypeExpressions):
                 self.b.op(Op.STORE_ATTR, self.frame.receiver, self.b.name(text_of(target)), value)
             elif target.type == "identifier" and value != NOTHING:
                 self.store_global(text_of(target), value)
-        if self.cpp and held != NOTHING:
-            self._protocol(held, target, "operator=")
+        if self.cpp and held != NOTHING and self.b.ops[held][0] != Op.CONST:
+            line, names = line_of(target), ("operator=", "-")
+            self.b.site(SiteKind.OPERATOR, held, owner=self.frame.owner, line=line, names=names, other=value)
 
     def store_global(self, name: str, value: int) -> None:
         """Writes a variable of the file."""

@@ -21,7 +21,7 @@ _DAMAGE_LIMIT = 20
 _SHOWN = 400
 _TEST_PATH = re.compile(r"(^|/)(tests?|specs?)/|(^|/)(test_[^/]+|[^/]+(_test|_spec|Test|Tests|Spec))\.[a-z]+$")
 _DECISIONS = frozenset(
-    ["if", "if_statement", "if_expression", "elsif", "elif_clause", "unless", "while", "while_statement", "while_expression", "until", "for", "for_statement", "for_expression", "foreach_statement", "case_clause", "when", "when_entry", "switch_entry", "case_item", "catch_clause", "rescue", "guard_statement", "repeat_statement", "repeat_while_statement", "elseif_statement", "else_if_clause", "conditional", "conditional_expression"]
+    ["if", "if_modifier", "unless_modifier", "if_statement", "if_expression", "elsif", "elif_clause", "unless", "while", "while_statement", "while_expression", "until", "for", "for_statement", "for_expression", "foreach_statement", "case_clause", "when", "when_entry", "switch_entry", "case_item", "catch_clause", "rescue", "guard_statement", "repeat_statement", "repeat_while_statement", "elseif_statement", "else_if_clause", "conditional", "conditional_expression"]
 )  # fmt: skip
 
 
