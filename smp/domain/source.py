@@ -21,7 +21,7 @@ from smp.domain.ids import FilePath, NodeId
 NOTHING = -1
 """Operand: no value, or one that can hold nothing a call could reach."""
 
-ANALYSIS_FORMAT = 9
+ANALYSIS_FORMAT = 10
 """Raised whenever the meaning or layout of a `FileAnalysis` changes; part of the key of a cached analysis."""
 
 
@@ -173,6 +173,7 @@ class ImportDecl(Struct, frozen=True, array_like=True):
         line: 1-based. owner: definition in which it stands.
         bound: Local name; empty where nothing is bound (side effects, `export * from`).
         dynamic: `import("x")`, `importlib.import_module("x")`, `require("x")` in an expression.
+        silent: Stands for the module at the root of a path; no statement, so no IMPORTS edge.
     """
 
     module: str
@@ -186,6 +187,7 @@ class ImportDecl(Struct, frozen=True, array_like=True):
     conditional: bool = False
     local: bool = False
     dynamic: bool = False
+    silent: bool = False
 
 
 class Param(Struct, frozen=True, array_like=True):
@@ -326,6 +328,7 @@ class Exports(Struct, frozen=True, array_like=True):
         listed: `__all__`, or the names a star import takes; None: all names not beginning with an underscore.
         dynamic: The module answers to any name (`__getattr__`, computed `module.exports`).
         types: (exported name, type op) pairs where types have a name space of their own.
+        star_ops: Ops of modules and types all of whose names come in, like those of stars.
         star_all: What a star passes on begins with underscores too, and is never `default`.
     """
 
@@ -335,6 +338,7 @@ class Exports(Struct, frozen=True, array_like=True):
     dynamic: bool = False
     types: tuple[tuple[str, int], ...] = ()
     star_all: bool = False
+    star_ops: tuple[int, ...] = ()
 
 
 class FileSummary(Struct, frozen=True, array_like=True):

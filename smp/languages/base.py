@@ -189,6 +189,9 @@ class Tables(Struct, frozen=True, kw_only=True):
         embedding: A base lends its members and no more: a value declared to be of a class is of no class below it unless it is an
             interface, and a member that a base in the project has is meant even behind a base from outside.
         structural: A class implements every interface whose methods it has.
+        lenders: External types whose values have the members of what they hold besides their own (`members`).
+        common_members: Name in `members` of what every value has where nothing else has it.
+        opens_itself: Opening an instance that has no method for it (`?`, a pattern) gives the instance.
         plain_construction: Calling a class makes or converts a value and runs no code of the project: a use, no call.
         implicit_receiver: A bare name may be a member of the class around: what only a base of unknown content may have counts
             where nothing else has the name.
@@ -214,6 +217,9 @@ class Tables(Struct, frozen=True, kw_only=True):
     embedding: bool = False
     structural: bool = False
     plain_construction: bool = False
+    lenders: frozenset[str] = frozenset()
+    common_members: str = ""
+    opens_itself: bool = False
     sequence_type: str = "builtins.list"
     tuple_type: str = "builtins.tuple"
     mapping_type: str = "builtins.dict"

@@ -24,6 +24,7 @@ LANGUAGES: tuple[tuple[str, str], ...] = (
     ("smp.languages.outline.language", "Scala"),
     ("smp.languages.outline.language", "Bash"),
     ("smp.languages.outline.language", "Lua"),
+    ("smp.languages.rust", "Rust"),
 )
 """(module, class) of each language; imported when first needed, for grammars are costly to load. Add a line to add one."""
 

@@ -548,7 +548,7 @@ class Emission:
         resolved = self.program.resolve(self.unit, site.op)
         for value in resolved.labels:
             node_id = value.ref.node_id if value.kind in (FUNC, CLASS) and value.ref is not None else None
-            if node_id is not None:
+            if node_id:  # classes without a name have an empty one
                 self.edge(kind, site.owner, node_id, site.line, None)
         if op[0] in (Op.ATTR, Op.EXTENDED) and kind is _USES:
             for value in self.best(self.state.values(site.op)):

@@ -80,6 +80,8 @@ class Lookup:
                 continue
             opaque = True
             external = external or (f"{entry}.{name}" if entry else "")
+        if tables.common_members and name in tables.members[tables.common_members]:
+            return Found(external=f"{tables.common_members}.{name}")
         return Found(external=external, doubtful=opaque)
 
     def _gathered(self, mro: tuple[ClassRef | str, ...], name: str) -> Found | None:

@@ -105,7 +105,12 @@ def written_in(numbers: Sequence[int], size: int, summary: FileSummary) -> FileS
     def named(pairs: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
         return tuple((name, one(at)) for name, at in pairs)
 
-    exports = replace(summary.exports, names=named(summary.exports.names), types=named(summary.exports.types))
+    exports = replace(
+        summary.exports,
+        names=named(summary.exports.names),
+        types=named(summary.exports.types),
+        star_ops=each(summary.exports.star_ops),
+    )
     return replace(_with_definitions(summary, one, each, named), ops=tuple(ops), exports=exports)
 
 

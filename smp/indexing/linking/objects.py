@@ -65,6 +65,20 @@ class ObjectRules(External, abc.ABC):
         for spread in self._spreads(unit, at, name):
             self.watch(state, self.node(state, op_key(unit, spread)), self.ATTR, name, result)
 
+    def lent_attribute(self, state: UnitState, value: Value, name: str, result: int) -> bool:
+        """A pointer's attribute is that of what it points to; says whether the value is such a pointer."""
+        if value.kind not in (XINST, CONT) or value.name not in self.tables.lenders:
+            return False
+        if name in self.tables.members.get(value.name, ()):
+            return False
+        held = state.new_node()
+        if value.kind == CONT:
+            held = self.node(state, element_key(value, "all"))
+        for inner in self.types.item(value):
+            state.add(held, inner)
+        self.watch(state, held, self.ATTR, name, result)
+        return True
+
     def dotted(self, base: str, name: str) -> str:
         """A longer external name, kept bounded."""
         raise NotImplementedError

@@ -358,7 +358,22 @@ class Program(Modules):
                 found = self.module_attribute(self.values.module(module.path), name)
                 if found.labels:
                     return found
-        return _EMPTY
+        return self._starred_ops(unit, name)
+
+    def _starred_ops(self, unit: Unit, name: str) -> Resolved:
+        """A name of the modules and types that an op stands for."""
+        parts: list[Resolved] = []
+        for at in unit.summary.exports.star_ops:
+            for value in self.resolve(unit, at).labels:
+                if value.kind == MODULE:
+                    parts.append(self.module_attribute(value, name))
+                elif isinstance(value.ref, ClassRef):
+                    self.read(("class", value.ref))
+                    ops = value.ref.members.get(name, ())
+                    parts += [self.resolve(self.units[value.ref.unit], inner) for inner in ops]
+        found = merged(parts)
+        labels = dict.fromkeys(found.labels, Resolution.IMPORT)
+        return found._replace(labels=labels, missing=False)
 
     def _from_package(self, module: Module, name: str, label: Resolution = Resolution.IMPORT) -> Resolved | None:
         """A name that the files of a package offer; None if none does."""
@@ -383,7 +398,7 @@ class Program(Modules):
         around = self._in_scope(unit, name)
         if around is not None:
             return around
-        if unit.summary.exports.stars:
+        if unit.summary.exports.stars or unit.summary.exports.star_ops:
             found = self._starred(unit, name, passed_on=False)
             if found.labels or found.leaves:
                 return found

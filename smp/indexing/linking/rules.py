@@ -225,6 +225,8 @@ class Rules(Iterating):
         """`value.name`."""
         kind = value.kind
         inherent = self.inherent_method(value, name)
+        if self.lent_attribute(state, value, name, result):
+            return
         if inherent is not None:
             state.add(result, inherent)
         elif self.is_record(value):
@@ -470,7 +472,9 @@ class Rules(Iterating):
                 if not self.call_method(state, value, "operator[]", ((0, "", NOTHING),), result):
                     state.add(result, value)
                 return
-            self.call_method(state, value, "__getitem__", ((0, "", NOTHING),), result)
+            read = self.call_method(state, value, "__getitem__", ((0, "", NOTHING),), result)
+            if not read and self.tables.opens_itself:
+                state.add(result, value)
             self.keyed_member(state, value, result)
         elif kind in (CLASS, EXT, UNKNOWN):
             if kind == CLASS and isinstance(value.ref, ClassRef) and value.ref.decl.flags & bits.C_ENUM:

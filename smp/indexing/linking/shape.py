@@ -84,7 +84,7 @@ class _Reader:
 
     def read(self) -> Interface:
         summary, exports = self.summary, self.summary.exports
-        self._waiting += [at for _, at in (*exports.names, *exports.types)]
+        self._waiting += [*(at for _, at in (*exports.names, *exports.types)), *exports.star_ops]
         classes: dict[str, object] = {}
         for ref in self.unit.classes:
             cls = ref.decl

@@ -18,6 +18,8 @@ def import_edges(program: Program, unit: Unit) -> list[Edge]:
     """IMPORTS: to the file of the module that a statement names; to the submodule where the name is one."""
     gathered: dict[str, list[ImportDecl]] = {}
     for index, declaration in enumerate(unit.summary.imports):
+        if declaration.silent:
+            continue
         for path in imported_files(program, unit, index):
             if path != unit.path:
                 gathered.setdefault(path, []).append(declaration)

@@ -89,7 +89,7 @@ class TypeWalk(BlockWalk):
             return base
         return self.b.op(Op.APPLY, base, *[self.type_of(child) for child in arguments.named_children])
 
-    def _inner(self, node: tree_sitter.Node) -> int:
+    def _inner_type(self, node: tree_sitter.Node) -> int:
         return self.type_of(next((c for c in node.named_children if c.type != "comment"), None))
 
     def _list(self, node: tree_sitter.Node) -> int:
@@ -137,7 +137,7 @@ class TypeWalk(BlockWalk):
 
     def _constraint(self, node: tree_sitter.Node) -> int:
         """Of a union of types nothing can be called that is known."""
-        return self._inner(node) if node.named_child_count == 1 else NOTHING
+        return self._inner_type(node) if node.named_child_count == 1 else NOTHING
 
     # Members ---------------------------------------------------------------------------------------------------------
 
@@ -226,8 +226,8 @@ _TYPES: dict[str, Callable[[TypeWalk, tree_sitter.Node], int]] = {
     "identifier": TypeWalk._named,
     "qualified_type": TypeWalk._qualified,
     "generic_type": TypeWalk._generic,
-    "pointer_type": TypeWalk._inner,
-    "parenthesized_type": TypeWalk._inner,
+    "pointer_type": TypeWalk._inner_type,
+    "parenthesized_type": TypeWalk._inner_type,
     "type_elem": TypeWalk._constraint,
     "type_constraint": TypeWalk._constraint,
     "slice_type": TypeWalk._list,

@@ -77,6 +77,14 @@ PROJECT: dict[str, str] = {
     "\tx.Save(2)\n\tstore.Other()\n\thelper()\n}\n",
     "shop/store/store_test.go": 'package store\n\nimport "testing"\n\nfunc TestSave(t *testing.T) { New().Save(1); t.Run("x", check) }\n'
     "func check(t *testing.T) { other() }\n",
+    "kit/Cargo.toml": '[package]\nname = "kit"\n',
+    "kit/src/lib.rs": "mod store;\nmod base;\npub use store::{Store, helper as aid};\npub use base::*;\nfn run() { let s = Store::new(); s.save(); aid(&s); hook(); inner::deep(); }\n"
+    "pub mod inner { use super::*; pub fn deep() { run(); super::store::Store::new().hook(); } }\n",
+    "kit/src/store.rs": "use crate::base::{Saver, Base};\npub struct Store { base: Base, next: Option<Box<Store>> }\nimpl Store { pub fn new() -> Self { todo!() }\n"
+    "pub fn hook(&self) { self.next.as_ref().unwrap().save(); self.base.go(); } }\npub fn helper(s: &dyn Saver) { s.save(); }\n",
+    "kit/src/base.rs": "use crate::store::Store;\npub trait Saver { fn save(&self); fn twice(&self) { self.save(); } }\npub struct Base;\nimpl Base { pub fn go(&self) {} }\n"
+    "impl Saver for Store { fn save(&self) { self.hook(); helper(self); self.twice(); } }\npub fn hook() { crate::inner::deep(); }\n",
+    "kit/src/main.rs": 'use kit::{Store, hook, inner};\nfn main() { hook(); inner::deep(); kit::Store::new().twice(); println!("{}", Store::new().go()); }\n',
     "pyproject.toml": "[tool.pytest.ini_options]\npythonpath = ['.']\n",
 }
 NAMES = (
@@ -99,6 +107,9 @@ NAMES = (
     "inner",
 )
 SNIPPETS = (
+    "\nimpl Saver for Base { fn save(&self) { self.go(); } }\n",
+    "\nmod extra; pub use extra::*;\n",
+    "\nimpl Store { fn go(&self) { self.save(); Self::new(); helper(self); } }\n",
     "\nfrom pkg.base import Base\nclass Extra(Base):\n    def hook(self):\n        self.setup()\n",
     "\ndef added(x: 'Base' = None, *more):\n    x.hook()\n    more[0]()\n    return lambda: x\n",
     "\nfrom pkg.tools import *\nhelper()\nother()()\n",
@@ -116,10 +127,10 @@ SNIPPETS = (
 )
 
 
-def _edit(texts: dict[str, str], chooser: random.Random) -> dict[str, str]:
+def _edit(texts: dict[str, str], chooser: random.Random, project: dict[str, str]) -> dict[str, str]:
     """One random edit of a project."""
     changed = dict(texts)
-    sources = sorted(path for path in changed if path.endswith((".py", ".ts", ".go")))
+    sources = sorted(path for path in changed if path.endswith((".py", ".ts", ".go", ".rs")))
     path = chooser.choice(sources)
     lines = changed[path].splitlines(keepends=True)
     edits: tuple[Callable[[], None], ...] = (
@@ -131,11 +142,12 @@ def _edit(texts: dict[str, str], chooser: random.Random) -> dict[str, str]:
         lambda: changed.update({path: "".join([*lines[:cut], lines[cut], *lines[cut:]])}) if lines else None,
         lambda: changed.__delitem__(path) if len(sources) > 5 else None,
         lambda: changed.update({path.replace("pkg/", "pkg/sub_", 1): changed.pop(path)}),
-        lambda: changed.update({name: PROJECT[name] for name in chooser.sample(sorted(PROJECT), 4)}),
+        lambda: changed.update({name: project[name] for name in chooser.sample(sorted(project), 4)}),
         lambda: changed.update({path: changed[path].replace("(Base)", chooser.choice(["", "(Mixin)", "(Exception)"]))}),
         lambda: changed.update({"pyproject.toml": f"[tool.pytest.ini_options]\npythonpath = ['{chooser.choice('.p')}']\n"}),
         lambda: changed.update({"shop/go.mod": f"module example.org/{chooser.choice(['shop', 'other'])}\n"}),
         lambda: changed.update({path.replace("shop/", "shop/store/", 1): changed.pop(path)}),
+        lambda: changed.update({path.replace("kit/src/", "kit/src/extra_", 1).replace("extra_base", "extra"): changed.pop(path)}),
         lambda: changed.update({"web/package.json": f'{{"name": "web", "type": "{chooser.choice(["module", "commonjs"])}"}}'}),
     )  # fmt: skip
     cut = chooser.randrange(max(1, len(lines)))
@@ -166,14 +178,22 @@ def _shown(found: dict[FilePath, tuple[Edge, ...]]) -> dict[str, list[bytes]]:
     return {path: [msgspec.json.encode(edge) for edge in edges] for path, edges in found.items()}
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_after_any_edit_the_edges_are_those_of_a_link_of_everything(seed: int) -> None:
+RUNS = [
+    *((seed, ("pkg/", "app", "tests/", "web/")) for seed in range(8)),
+    *((seed, ("shop/",)) for seed in range(100, 105)),
+]
+RUNS += [(seed, ("kit/",)) for seed in range(200, 205)]
+
+
+@pytest.mark.parametrize(("seed", "parts"), RUNS)
+def test_after_any_edit_the_edges_are_those_of_a_link_of_everything(seed: int, parts: tuple[str, ...]) -> None:
     chooser = random.Random(seed)
-    reader, linker, texts = _Reader(), Linker(), dict(PROJECT)
+    project = {path: text for path, text in PROJECT.items() if path.startswith((*parts, "pyproject"))}
+    reader, linker, texts = _Reader(), Linker(), dict(project)
     result = linker(reader.analysed(texts), configs=_configured(texts))
     held = dict(result.edges)
     for _ in range(20):
-        after = _edit(texts, chooser)
+        after = _edit(texts, chooser, project)
         files, configs = reader.analysed(after), _configured(after)
         touched = frozenset(FilePath(p) for p in texts.keys() | after.keys() if texts.get(p) != after.get(p))
         result = linker(files, configs=configs, changed=touched, state=result.state)
@@ -192,7 +212,7 @@ def test_after_any_edit_the_edges_are_those_of_a_link_of_everything(seed: int) -
 def test_an_edit_that_nobody_else_sees_links_nothing_anew(edit: str) -> None:
     reader, linker = _Reader(), Linker()
     first = linker(reader.analysed(PROJECT), configs=_configured(PROJECT))
-    assert linker.linked_anew == 3
+    assert linker.linked_anew == 4
     after = {**PROJECT, "pkg/tools.py": edit}
     again = linker(
         reader.analysed(after),
