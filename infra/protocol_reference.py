@@ -23,6 +23,10 @@ HEAD = """# Protocol reference
 Written by `python infra/protocol_reference.py` from the code; do not edit. JSON-RPC 2.0 over `POST /rpc`, WebSocket
 `/ws` and standard input/output (`smp serve --stdio`); `smp call METHOD PARAMS` runs one method in process. Parameters
 go by name; unknown ones are refused. A node may be named by id, file path, `path#qualname` or a unique name.
+
+Every result carries `index_state`: `commit` (checked out when the index was brought up to date), `dirty` (files that differ
+from that commit; the answer is of their present text), `stale` (files that have changed since they were indexed; what the
+answer says of them is of before), the first hundred of each, with `dirty_count` and `stale_count`.
 """
 
 

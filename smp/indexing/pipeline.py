@@ -40,6 +40,7 @@ from smp.indexing.changes import NodeChanges, compare_nodes, notification_of, te
 from smp.indexing.churn import churn_of
 from smp.indexing.enrich import enrich_nodes
 from smp.indexing.follow import Followers, SearchState
+from smp.indexing.freshness import IndexFreshness
 from smp.indexing.keep_up import keeping_up
 from smp.indexing.link import LINK_FORMAT, Linker
 from smp.indexing.merkle import build_tree
@@ -57,7 +58,15 @@ from smp.indexing.records import (
     save_pushed,
     save_record,
 )
-from smp.indexing.reports import FileChange, GraphPreview, IndexReport, IndexState, ParseError, UpdateReport
+from smp.indexing.reports import (
+    FileChange,
+    Freshness,
+    GraphPreview,
+    IndexReport,
+    IndexState,
+    ParseError,
+    UpdateReport,
+)
 from smp.indexing.requests import Target, content_hash, resolve, target_of, validate
 from smp.indexing.staging import Link, Memory, Staged, keeps_content, load_memory, stage
 from smp.indexing.workers import Analyse, Analysed, analyse_files, split_batches
@@ -138,6 +147,7 @@ class Indexer:
         self._changed = threading.Event()
         self._memory: Memory | None = None
         self._tree: tuple[int, MerkleTree] | None = None
+        self._freshness = IndexFreshness(cache, sources)
         self._followers = Followers(
             clock=clock,
             graph=graph,
@@ -197,14 +207,11 @@ class Indexer:
         return build_tree(self._target(self._sources.list()).files).hash
 
     def ensure_fresh(self) -> None:
-        """Index what has changed on disk since; cheap when nothing has (one `git ls-files`, one `stat` a file)."""
+        """Index what has changed on disk since; cheap when nothing has (one look at each file and folder)."""
         with self._lock:
-            listing = self._sources.list()
-            target = self._target(listing)
-            record = load_record(self._cache)
-            fresh = record is not None and record.format == FORMAT and record.commit_sha == self._sources.head()
-            if fresh and not target.overtaken and target.files == self._cache.file_hashes():
+            if self._freshness.holds(FORMAT):
                 return
+            listing = self._sources.list()
             with _collector_paused():
                 self._retrying(lambda: self._refresh_once(listing, None))
 
@@ -270,17 +277,11 @@ class Indexer:
 
     def state(self) -> IndexState:
         """Which tree the graph was built from, and which files have changed since."""
-        record = load_record(self._cache)
-        indexed = self._cache.file_hashes()
-        target = self._target(self._sources.list()).files
-        stale = [path for path in indexed.keys() | target.keys() if indexed.get(path) != target.get(path)]
-        return IndexState(
-            commit_sha=record.commit_sha if record else None,
-            root_hash=record.root_hash if record else build_tree({}).hash,
-            files=len(indexed),
-            built_at=record.built_at if record else None,
-            stale=tuple(sorted(stale)),
-        )
+        return self._freshness.state()
+
+    def freshness(self) -> Freshness:
+        """What an answer that is given now is made from."""
+        return self._freshness.of_answer()
 
     def content(self, path: FilePath) -> bytes | None:
         """The bytes that the graph's nodes of a file were made from; None when it is not indexed, or has changed since."""

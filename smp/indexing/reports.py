@@ -82,6 +82,20 @@ class IndexState(Struct, frozen=True, kw_only=True):
     stale: tuple[FilePath, ...] = ()
 
 
+class Freshness(Struct, frozen=True, kw_only=True):
+    """What an answer was made from.
+
+    Attributes:
+        commit_sha: Checked out when the index was brought up to date.
+        dirty: Files of the working tree that differ from that commit.
+        stale: Files that have changed since they were indexed: what the answer says of them is of before.
+    """
+
+    commit_sha: CommitSha | None
+    dirty: tuple[FilePath, ...]
+    stale: tuple[FilePath, ...]
+
+
 class GraphPreview(Struct, frozen=True, kw_only=True):
     """What a change would do to the graph; nothing is stored.
 

@@ -30,11 +30,14 @@ from smp.rpc.errors import (
     code_of,
 )
 from smp.rpc.method import RpcMethod, decode_params
+from smp.rpc.wire import IndexStateResult, Result
 from smp.services import Services
 
 _TOO_LARGE = -32016
 _UNAUTHORIZED = -32015
 _NAME_LIMIT = 200
+NAMED_FILES = 100
+"""Dirty and stale files that an answer names; a formatter or a branch switch leaves thousands."""
 _PATH = re.compile(r" - at `(?:key in )?\$?(?P<path>.*)`$")
 _FIELD = re.compile(r"field `(?P<field>[^`]*)`")
 
@@ -120,7 +123,7 @@ class Dispatcher:
         """Call a method in process.
 
         Returns:
-            The handler's result struct.
+            The handler's result struct, with the state of the index.
 
         Raises:
             KeyError: No such method.
@@ -129,7 +132,7 @@ class Dispatcher:
         method = self._methods[name]
         decoded = decode_params(method, params)
         check_access(name, decoded, caller, self._services)
-        return method.call(decoded, RequestContext(services=self._services, grant=caller))
+        return self._dated(method.call(decoded, RequestContext(services=self._services, grant=caller)))
 
     def _member(self, member: object, caller: Grant | None) -> Response | None:
         if not isinstance(member, dict):
@@ -181,6 +184,23 @@ class Dispatcher:
             structlog.get_logger(__name__).exception("handler failed", method=name, reference=reference)
             return _failure(call_id, INTERNAL_ERROR, f"internal error; the server's log has it under {reference}")
         return Response(id=call_id, result=result)
+
+    def _dated(self, result: object) -> object:
+        """A result with the state of the index that it was made from; without, where that cannot be told now."""
+        if not isinstance(result, Result):
+            return result
+        try:
+            now = self._services.indexer.freshness()
+        except SmpError:
+            return result
+        state = IndexStateResult(
+            commit=now.commit_sha,
+            dirty=now.dirty[:NAMED_FILES],
+            stale=now.stale[:NAMED_FILES],
+            dirty_count=len(now.dirty),
+            stale_count=len(now.stale),
+        )
+        return msgspec.structs.replace(result, index_state=state)
 
 
 def path_of(error: msgspec.ValidationError) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 NodeRef = Annotated[
     str,
@@ -43,8 +43,25 @@ class Params(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Base of all parameter structs: unknown fields are refused."""
 
 
+class IndexStateResult(Struct, frozen=True, kw_only=True):
+    """What an answer was made from.
+
+    commit: checked out when the index was brought up to date. dirty: files that differ from it, the answer is of their
+    present text. stale: files that have changed since they were indexed; what the answer says of them is of before. Of
+    both lists the first hundred are named, the counts are of all.
+    """
+
+    commit: str | None
+    dirty: tuple[str, ...]
+    stale: tuple[str, ...]
+    dirty_count: int
+    stale_count: int
+
+
 class Result(Struct, frozen=True, kw_only=True):
-    """Base of all result structs."""
+    """Base of all result structs. index_state: added to every answer when it leaves."""
+
+    index_state: IndexStateResult | UnsetType = UNSET
 
 
 class KnownResult(Result, frozen=True, kw_only=True):

@@ -25,6 +25,7 @@ from smp.indexing.embed import embedded_text, text_hash
 from smp.indexing.fill import Embedding
 from smp.indexing.follow import SearchState
 from smp.indexing.merkle import build_tree
+from smp.indexing.reports import Freshness
 from smp.ports.clock import Clock
 from smp.ports.embedder import Embedder
 from smp.ports.vector_index import Matrix
@@ -71,6 +72,9 @@ class FreshIndex:
         self._tree = build_tree(files)
 
     def ensure_fresh(self) -> None: ...
+
+    def freshness(self) -> Freshness:
+        return Freshness(commit_sha=None, dirty=(), stale=())
 
     def ready_to_search(self) -> SearchState:
         return SearchState(partition=self._partition, embedding=Embedding(embedded=9, total=9))

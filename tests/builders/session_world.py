@@ -50,7 +50,7 @@ from smp.indexing.changes import compare_nodes, telemetry_of
 from smp.indexing.merkle import build_tree
 from smp.indexing.overlay import OverlayGraphStore
 from smp.indexing.pipeline import Indexer
-from smp.indexing.reports import FileChange, GraphPreview, ParseError, UpdateReport
+from smp.indexing.reports import FileChange, Freshness, GraphPreview, ParseError, UpdateReport
 from smp.ports.clock import Clock
 from smp.ports.graph_store import GraphStore
 from smp.ports.sandbox_driver import Capabilities, SandboxDriver
@@ -139,6 +139,9 @@ class AstIndexer:
 
     def ensure_fresh(self) -> None:
         """Never stale: what it holds was put there."""
+
+    def freshness(self) -> Freshness:
+        return Freshness(commit_sha=None, dirty=(), stale=())
 
     def content(self, path: FilePath) -> bytes | None:
         return self.contents.get(path)

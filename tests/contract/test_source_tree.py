@@ -333,3 +333,91 @@ def test_what_cannot_be_read_is_skipped_by_name_and_the_rest_is_listed(
 def test_a_name_that_is_no_utf8_is_skipped_with_its_bytes_written_out(checkout: Checkout) -> None:
     (checkout.root / os.fsdecode(b"odd\xff.py")).write_text("x = 1\n")
     assert reasons(checkout.sources()) == {"odd\\xff.py": "name_not_utf8"}
+
+
+class Asked:
+    """How often a source tree asks git."""
+
+    def __init__(self, sources: GitSourceTree, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.commands: list[str] = []
+        run = sources._run
+
+        def counted(*arguments: str, **options: Any) -> Any:
+            self.commands.append(arguments[0])
+            return run(*arguments, **options)
+
+        monkeypatch.setattr(sources, "_run", counted)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "edit",
+        "new file",
+        "new file in an empty folder",
+        "delete",
+        "ignore",
+        "exclude",
+        "stage",
+        "through a link",
+        "none",
+    ],
+)
+def test_git_is_asked_again_after_any_change_and_only_then(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    checkout.write("a.py", "one")
+    checkout.write("b.py", "two")
+    checkout.write("out/c.py", "three")
+    (checkout.root / "empty").mkdir()
+    (checkout.root / "link.py").symlink_to("out/c.py")
+    checkout.git("add", "a.py")
+    sources = checkout.sources()
+    # change times cannot be set: the clock is moved on instead
+    monkeypatch.setattr("smp.adapters.sources_git.tree.time.time_ns", lambda: 2**62)
+    before = sources.list()
+    asked = Asked(sources, monkeypatch)
+    assert sources.list() is before
+    assert asked.commands == []
+    changes: dict[str, Any] = {
+        "edit": lambda: checkout.write("a.py", "One"),
+        "new file": lambda: checkout.write("d.py"),
+        "new file in an empty folder": lambda: checkout.write("empty/d.py"),
+        "delete": (checkout.root / "b.py").unlink,
+        "ignore": lambda: checkout.write(".gitignore", "b.py\n"),
+        "exclude": lambda: checkout.write(".git/info/exclude", "b.py\n"),
+        "stage": lambda: checkout.git("rm", "-q", "--cached", "a.py"),
+        "through a link": lambda: checkout.write("out/c.py", "Three"),
+        "none": lambda: None,
+    }
+    changes[change]()
+    after = sources.list()
+    assert bool(asked.commands) == (change != "none")
+    assert after == checkout.sources().list()
+    assert (after == before) == (change in ("none", "stage"))
+
+
+def test_what_was_just_written_is_not_believed_to_be_unchanged(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkout.write("a.py", "one")
+    sources = checkout.sources()
+    sources.list()
+    asked = Asked(sources, monkeypatch)
+    sources.list()
+    assert "ls-files" in asked.commands
+
+
+def test_the_commit_is_read_off_the_files_and_follows_them(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkout.write("a.py")
+    first = checkout.commit()
+    sources = checkout.sources()
+    assert sources.head() == first
+    asked = Asked(sources, monkeypatch)
+    assert (sources.head(), asked.commands) == (first, [])
+    checkout.git("commit", "-q", "--allow-empty", "-m", "second")
+    assert sources.head() == checkout.git("rev-parse", "HEAD").strip() != first
+    checkout.git("pack-refs", "--all")
+    assert sources.head() == checkout.git("rev-parse", "HEAD").strip()
+    checkout.git("checkout", "-q", "--detach", first)
+    assert sources.head() == first

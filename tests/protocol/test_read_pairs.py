@@ -21,6 +21,7 @@ from tests.builders.read_platform import read_platform
 HERE = Path(__file__).resolve().parent
 SHARED = Path(os.environ.get("SMP_SHARED", HERE.parents[2] / "shared"))
 GROUPS = ("community", "enrichment", "linker", "query", "telemetry")
+INDEX_STATE: dict[str, Any] = {"commit": None, "dirty": [], "stale": [], "dirty_count": 0, "stale_count": 0}
 REGISTRY = MethodRegistry(METHOD_GROUPS)
 
 
@@ -38,6 +39,8 @@ def ask(dispatcher: Dispatcher, method: str, params: object) -> dict[str, Any]:
     raw = dispatcher.handle_bytes(json.dumps(request).encode())
     assert raw is not None
     answer: dict[str, Any] = json.loads(raw)
+    if "result" in answer:
+        assert answer["result"].pop("index_state") == INDEX_STATE
     return answer
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from smp.adapters.sources_git.history import COMMIT_FORMAT, read_history
+from smp.adapters.sources_git.unchanged import RACY_NS, Look, head_key, places_of, stamp_of
 from smp.adapters.sources_git.watching import watching
 from smp.domain.errors import Invalid, Unavailable
 from smp.domain.ids import CommitSha, ContentHash, FilePath
@@ -42,9 +43,8 @@ MINIFIED_LINE = 5_000
 """A line of code this long is nobody's handwriting; looked for in files with code suffixes only."""
 CODE_SUFFIXES = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".cts", ".css")
 HISTORY_LIMIT = 10_000
-RACY_NS = 2_000_000_000
-"""A file written this shortly before it was read may change again under the same time stamp."""
 GIT_TIMEOUT_S = 120
+_RACY = (-1, -1, -1, -1)
 
 
 class _Seen(Struct, frozen=True):
@@ -70,7 +70,15 @@ class GitSourceTree(SourceTree):
         self._limit = settings.index.max_file_bytes
         self._seen: dict[FilePath, _Seen] = {}
         self._lock = threading.Lock()
+        self._listed: tuple[Look, Listing] | None = None
+        self._commit: tuple[bytes, CommitSha] | None = None
+        self._rules: tuple[str, ...] | None = None
+        self._dirty: tuple[Listing, CommitSha | None, tuple[FilePath, ...]] | None = None
         self._require_repository()
+        self._git_dir, self._common_dir = (
+            self._root / os.fsdecode(self._run("rev-parse", name).stdout.rstrip(b"\n"))
+            for name in ("--absolute-git-dir", "--git-common-dir")
+        )
 
     def _require_repository(self) -> None:
         done = self._run("rev-parse", "--show-toplevel", check=False)
@@ -97,9 +105,16 @@ class GitSourceTree(SourceTree):
         return f"{name} is no git repository; run `git init` in it first"
 
     def head(self) -> CommitSha | None:
+        key = head_key(self._git_dir, self._common_dir)
+        known = self._commit
+        if key is not None and known is not None and known[0] == key:
+            return known[1]
         self._require_repository()
         done = self._run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", check=False)
-        return CommitSha(done.stdout.decode("ascii").strip()) if done.returncode == 0 else None
+        commit = CommitSha(done.stdout.decode("ascii").strip()) if done.returncode == 0 else None
+        if key is not None and commit is not None and key == head_key(self._git_dir, self._common_dir):
+            self._commit = (key, commit)
+        return commit
 
     def resolve(self, revision: str) -> CommitSha:
         if re.fullmatch(r"[0-9a-fA-F]{4,64}", revision):
@@ -109,15 +124,53 @@ class GitSourceTree(SourceTree):
         raise Invalid(f"no commit {revision!r} in this repository; git log lists them", path="commit_sha")
 
     def dirty(self) -> tuple[FilePath, ...]:
+        listing, commit = self.list(), self.head()
+        known = self._dirty
+        if known is not None and known[0] is listing and known[1] == commit:
+            return known[2]
+        found = self._status()
+        self._dirty = (listing, commit, found)
+        return found
+
+    def _status(self) -> tuple[FilePath, ...]:
         raw = self._run("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames").stdout
         names = {os.fsdecode(entry[3:]) for entry in raw.split(b"\0") if entry}
         return tuple(sorted(FilePath(name) for name in names if _encodable(name) and not _left_out(name)))
 
     def list(self, known: dict[FilePath, ContentHash] | None = None) -> Listing:
+        listed = self._listed
+        if listed is not None and listed[0].holds():
+            return listed[1]
+        began = time.time_ns()
+        paths = self._paths()
+        listing = self._list(paths)
+        if any(seen.stamp == _RACY for seen in self._seen.values()):
+            self._listed = None
+        else:
+            self._listed = (Look(places_of(self._root, paths, self._skipper(), self._beside()), began), listing)
+        return listing
+
+    def _skipper(self) -> Callable[[str], bool]:
+        """Which folders hold nothing that git would list: those that it ignores whole, and ours."""
+        raw = self._run("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory").stdout
+        ignored = {os.fsdecode(name[:-1]) for name in raw.split(b"\0") if name.endswith(b"/")}
+        return lambda folder: folder in ignored or _left_out(folder)
+
+    def _beside(self) -> tuple[str, ...]:
+        """What git's list of files rests on beside the tree."""
+        if self._rules is None:
+            done = self._run("config", "--path", "--get", "core.excludesFile", check=False)
+            home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+            named = os.fsdecode(done.stdout.rstrip(b"\n")) or str(home / "git" / "ignore")
+            files = (self._git_dir / "index", self._common_dir / "info" / "exclude", self._common_dir / "config")
+            self._rules = (*map(str, files), named, str(Path.home() / ".gitconfig"), str(home / "git" / "config"))
+        return self._rules
+
+    def _list(self, paths: Iterable[FilePath]) -> Listing:
         files: dict[FilePath, ContentHash] = {}
         skipped: list[SkippedFile] = []
         fresh: dict[FilePath, _Seen] = {}
-        for path in self._paths():
+        for path in paths:
             if not _encodable(path):
                 skipped.append(SkippedFile(path=FilePath(_shown(path)), reason="name_not_utf8"))
                 continue
@@ -150,7 +203,7 @@ class GitSourceTree(SourceTree):
                 status = os.stat(full)
             if not os.path.isfile(full):
                 return None
-            stamp = (status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns)
+            stamp = stamp_of(status)
             known = self._seen.get(path)
             if known is not None and known.stamp == stamp:
                 return known
@@ -166,7 +219,7 @@ class GitSourceTree(SourceTree):
                 f"cannot read {path!r}: {error.strerror}; check its permissions", backend="files"
             ) from error
         racy = time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) < RACY_NS
-        return _Seen((-1, -1, -1, -1), seen.hash, seen.reason) if racy else seen
+        return _Seen(_RACY, seen.hash, seen.reason) if racy else seen
 
     def _read_state(self, path: FilePath, full: Path, stamp: tuple[int, int, int, int]) -> _Seen:
         name = path.rpartition("/")[2]

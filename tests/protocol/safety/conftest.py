@@ -55,6 +55,8 @@ def ask(world: World) -> Ask:
         )
         assert raw is not None
         answer: dict[str, Any] = msgspec.json.decode(raw)
+        if "result" in answer:
+            assert answer["result"].pop("index_state")["stale"] == []
         return answer
 
     return send

@@ -409,3 +409,17 @@ def test_an_error_in_the_middle_of_a_commit_leaves_the_old_state(bench: Any, mon
     monkeypatch.undo()
     assert (graph_of(bench.store), bench.store.file_hashes(), bench.indexer.state()) == before
     assert bench.indexer.update([change("t.py", "def renamed:\n")]).status == "success"
+
+
+def test_the_state_names_what_is_uncommitted_and_what_is_not_indexed_yet(bench: Any) -> None:
+    bench.write(a_py="def a:\n", b_py="def b:\n")
+    commit = bench.commit()
+    bench.indexer.refresh()
+    bench.write(a_py="def a2:\n", c_py="def c:\n")
+    now = bench.indexer.freshness()
+    assert (now.commit_sha, now.dirty, now.stale) == (commit, ("a.py", "c.py"), ("a.py", "c.py"))
+    bench.indexer.ensure_fresh()
+    now = bench.indexer.freshness()
+    assert (now.dirty, now.stale) == (("a.py", "c.py"), ())
+    bench.commit()
+    assert bench.indexer.freshness().dirty == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Annotated, Any, cast
 
@@ -10,9 +11,11 @@ import pytest
 from msgspec import Meta, Struct
 
 from smp.adapters.clock_system import SystemClock
-from smp.domain.errors import Invalid, NodeNotFound, Planned
+from smp.domain.errors import Invalid, NodeNotFound, Planned, Unavailable
+from smp.domain.ids import CommitSha, FilePath
+from smp.indexing.reports import Freshness
 from smp.rpc.context import RequestContext
-from smp.rpc.dispatcher import Bounds, Dispatcher
+from smp.rpc.dispatcher import NAMED_FILES, Bounds, Dispatcher
 from smp.rpc.method import rpc_method
 from smp.rpc.registry import MethodRegistry
 from smp.rpc.wire import Params, Result
@@ -29,7 +32,7 @@ class EchoParams(Params, frozen=True, kw_only=True):
     items: tuple[Item, ...] = ()
 
 
-class EchoResult(Result, frozen=True, kw_only=True):
+class EchoResult(Struct, frozen=True, kw_only=True):
     text: str
 
 
@@ -57,7 +60,17 @@ def internal(_params: EchoParams, _: RequestContext) -> EchoResult:
     raise AssertionError("a client reached an internal method")
 
 
-GROUP = SimpleNamespace(METHODS=(echo, fail, internal))
+class CountResult(Result, frozen=True, kw_only=True):
+    count: int
+
+
+@rpc_method("test/count")
+def count(params: EchoParams, _: RequestContext) -> CountResult:
+    """Like the handlers of the protocol: its result is one."""
+    return CountResult(count=len(params.text))
+
+
+GROUP = SimpleNamespace(METHODS=(echo, fail, internal, count))
 
 
 @pytest.fixture
@@ -206,3 +219,31 @@ def test_parameters_must_forbid_unknown_fields() -> None:
     handler.__annotations__ = {"params": Loose, "ctx": RequestContext, "return": None}
     with pytest.raises(TypeError, match="forbid_unknown_fields"):
         rpc_method("test/loose")(handler)
+
+
+def dated(freshness: Callable[[], Freshness]) -> Any:
+    services = SimpleNamespace(clock=SystemClock(), indexer=SimpleNamespace(freshness=freshness))
+    dispatcher = Dispatcher(MethodRegistry([cast("Any", GROUP)]), cast("Services", services))
+    return ask(dispatcher, request("test/count", text="hi"))["result"]
+
+
+def test_every_result_says_of_which_index_it_is() -> None:
+    names = tuple(FilePath(f"f{number:03}.py") for number in range(NAMED_FILES + 1))
+    answer = dated(lambda: Freshness(commit_sha=CommitSha("c" * 40), dirty=names, stale=names[:1]))
+    assert answer == {
+        "count": 2,
+        "index_state": {
+            "commit": "c" * 40,
+            "dirty": list(names[:NAMED_FILES]),
+            "stale": ["f000.py"],
+            "dirty_count": NAMED_FILES + 1,
+            "stale_count": 1,
+        },
+    }
+
+
+def test_an_answer_is_given_although_git_does_not_answer() -> None:
+    def silent() -> Freshness:
+        raise Unavailable("git took more than 120 s", backend="git")
+
+    assert dated(silent) == {"count": 2}

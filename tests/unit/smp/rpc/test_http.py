@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from msgspec import Struct
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
@@ -21,7 +22,7 @@ from smp.rpc.context import RequestContext
 from smp.rpc.http import build_app
 from smp.rpc.method import rpc_method
 from smp.rpc.registry import MethodRegistry
-from smp.rpc.wire import Params, Result
+from smp.rpc.wire import Params
 from smp.services import Services
 from smp.settings import ServeSettings
 
@@ -32,7 +33,7 @@ class EchoParams(Params, frozen=True, kw_only=True):
     text: str
 
 
-class EchoResult(Result, frozen=True, kw_only=True):
+class EchoResult(Struct, frozen=True, kw_only=True):
     text: str
 
 

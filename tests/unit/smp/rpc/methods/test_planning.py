@@ -81,6 +81,7 @@ def ask(dispatcher: Dispatcher, method: str, **params: object) -> Any:
     raw = dispatcher.handle_bytes(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode())
     assert raw is not None
     answer = json.loads(raw)
+    answer.get("result", {}).pop("index_state", None)
     return answer.get("result", answer.get("error"))
 
 
