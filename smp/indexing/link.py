@@ -45,7 +45,7 @@ class _State(Struct, frozen=True, array_like=True):
     digests: dict[str, bytes]
 
 
-LINK_FORMAT = 6
+LINK_FORMAT = 7
 """Raised whenever the same analyses would give other edges; a state of another format is as none."""
 
 

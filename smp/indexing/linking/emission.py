@@ -240,10 +240,12 @@ class Emission:
         """The arguments of a call with all that is known of their types."""
         op = self.ops[site.op]
         said = self.flow.overloads.given(self.unit, site.op)
-        return tuple(
-            one if one.values else one._replace(values=tuple(sorted(self.state.values(op[4 + 3 * at]), key=by_key)))
-            for at, one in enumerate(said)
-        )
+        root = self.flow.tables.object_type  # of a computed value it means that its type is not known
+        found = []
+        for at, one in enumerate(said):
+            held = [] if one.values else [v for v in self.state.values(op[4 + 3 * at]) if v.name != root]
+            found.append(one if one.values else one._replace(values=tuple(sorted(held, key=by_key))))
+        return tuple(found)
 
     def constructors(self, ref: ClassRef, extra: set[str]) -> list[FuncRef]:
         """Constructors that run; of overloads the one that the arguments choose."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from smp.domain.source import NOTHING, Function, Op
+from smp.domain.source import NOTHING, Op
 from smp.indexing.linking import bits
 from smp.indexing.linking.program import Program
 from smp.indexing.linking.units import Unit
@@ -38,7 +38,6 @@ class Lookup:
         self.memo: dict[tuple[ClassRef, str, ClassRef | None], Found] = {}
         self.lower: dict[tuple[ClassRef, str], tuple[FuncRef, ...]] = {}
         self.owned: dict[tuple[ClassRef, str], Found] = {}
-        self.signatures: dict[Function, tuple[str, ...]] = {}
 
     def find(self, ref: ClassRef, name: str, after: ClassRef | None = None) -> Found:
         """The first class of the resolution order that has the name; after: begin behind this class (super)."""
@@ -116,11 +115,8 @@ class Lookup:
         return all(one == two or not one or not two for one, two in zip(own, theirs, strict=True))
 
     def _signature(self, ref: FuncRef) -> tuple[str, ...]:
-        known = self.signatures.get(ref.decl)
-        if known is None:
-            unit = self.program.units[ref.unit]
-            known = self.signatures[ref.decl] = tuple(_type_name(unit, param.annotation) for param in ref.decl.params)
-        return known
+        unit = self.program.units[ref.unit]
+        return tuple(_type_name(unit, param.annotation) for param in ref.decl.params)
 
     def own(self, ref: ClassRef, name: str) -> Found | None:
         """What the class's own body has under a name."""
@@ -211,6 +207,8 @@ def _type_name(unit: Unit, at: int) -> str:
         return _type_name(unit, op[2]) + base if base == "[]" and len(op) > 2 else base
     if op[0] == Op.UNBOUND:
         return names[op[1]].rpartition(".")[2]
+    if op[0] == Op.MEMBER_TYPE:
+        return _type_name(unit, op[1])
     if op[0] == Op.ATTR:
         return names[op[2]]
     if op[0] == Op.CLASS:

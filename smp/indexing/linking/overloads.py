@@ -210,7 +210,8 @@ class Overloads:
             return MAYBE
         if not wanted:
             return FAR + 1
-        return min(self.distance(value, target) for value in values for target in wanted)
+        # Of a conditional expression every branch must convert.
+        return max(min(self.distance(value, target) for target in wanted) for value in values)
 
     def distance(self, value: Value, target: Value) -> int:
         """How far a conversion is: 0 for the type itself, above `MAYBE` where there is none."""
@@ -249,6 +250,8 @@ class Overloads:
         tables = self.tables
         if "(" in name or "(" in target:
             return MAYBE
+        if name == tables.object_type:
+            return MAYBE + 1  # the other way round only by a cast
         widths = tables.widenings
         if name in widths and target in widths:
             if name == "char" or target == "char":

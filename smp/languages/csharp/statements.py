@@ -175,12 +175,12 @@ class StatementWalk(CallWalk):
 
     def _switch(self, node: tree_sitter.Node) -> None:
         subject = self.expr(node.child_by_field_name("value"))
+        self.frame.scopes.append({})  # of all sections
         for section in parts_of(node.child_by_field_name("body")):
             self.decide()
-            self.frame.scopes.append({})
             for child in section.named_children:
                 self._arm_part(child, subject)
-            self.frame.scopes.pop()
+        self.frame.scopes.pop()
 
     def _arm_part(self, node: tree_sitter.Node, subject: int) -> None:
         if node.type in _PATTERNS:

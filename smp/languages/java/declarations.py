@@ -387,11 +387,10 @@ class JavaWalk(StatementWalk):
         given = self.arguments(node.child_by_field_name("arguments"))
         self.call(self.class_op(draft), given, line_of(node), name, new=True)
         body = node.child_by_field_name("body")
-        value = self.this_of(draft)
         if body is not None:
             self.name_hint = name
-            value = self.instance(self.anonymous(node, body, self.class_op(draft), name))
-        draft.static_members.append((name, value))
+            self.anonymous(node, body, self.class_op(draft), name)
+        draft.static_members.append((name, self.this_of(draft)))
 
     def anonymous(self, node: tree_sitter.Node, body: tree_sitter.Node, base: int, name: str) -> int:
         """The class of a body behind `new`, or of an enum's constant; it goes by the variable it is bound to."""

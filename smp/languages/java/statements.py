@@ -134,9 +134,10 @@ class StatementWalk(ExpressionWalk):
         """A switch; as an expression its value is that of any branch."""
         subject = self.expr(node.child_by_field_name("condition"))
         values: list[int] = []
+        self.frame.scopes.append({})  # of all groups; a rule has its own
         for case in parts_of(node.child_by_field_name("body")):
             self.decide()
-            self.frame.scopes.append({})
+            self.frame.scopes.append({} if case.type == "switch_rule" else self.frame.scopes[-1])
             yields, self.frame.yields = self.frame.yields, []
             for child in case.named_children:
                 if child.type == "switch_label":
@@ -148,6 +149,7 @@ class StatementWalk(ExpressionWalk):
             values += self.frame.yields
             self.frame.yields = yields
             self.frame.scopes.pop()
+        self.frame.scopes.pop()
         return self.b.phi(values)
 
     def _label(self, node: tree_sitter.Node, subject: int) -> None:

@@ -1,0 +1,7 @@
+package org.acme.core;
+
+class Hidden {
+  static long tick() {
+    return 0;
+  }
+}
