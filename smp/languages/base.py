@@ -191,6 +191,8 @@ class Tables(Struct, frozen=True, kw_only=True):
         structural: A class implements every interface whose methods it has.
         lenders: External types whose values have the members of what they hold besides their own (`members`).
         common_members: Name in `members` of what every value has where nothing else has it.
+        rivals: Methods that several extensions of a class give under one name (`From<A>`, `From<B>`) are told apart by types that are
+            not known here: candidates, no edge.
         opens_itself: Opening an instance that has no method for it (`?`, a pattern) gives the instance.
         plain_construction: Calling a class makes or converts a value and runs no code of the project: a use, no call.
         implicit_receiver: A bare name may be a member of the class around: what only a base of unknown content may have counts
@@ -219,6 +221,7 @@ class Tables(Struct, frozen=True, kw_only=True):
     plain_construction: bool = False
     lenders: frozenset[str] = frozenset()
     common_members: str = ""
+    rivals: bool = False
     opens_itself: bool = False
     sequence_type: str = "builtins.list"
     tuple_type: str = "builtins.tuple"

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from smp.domain.graph import Edge, EdgeKind, Resolution, UnresolvedReason
-from smp.domain.ids import FilePath, NodeId
 from smp.domain.source import NOTHING, ArgKind, Op, Site, SiteKind
 from smp.indexing.linking import bits
 from smp.indexing.linking.candidates import Candidates
 from smp.indexing.linking.choosing import Choosing
+from smp.indexing.linking.drafts import Draft, finished, made_classes, without_rivals
 from smp.indexing.linking.flow import UnitState
 from smp.indexing.linking.objects import RECEIVER_CALLS
 from smp.indexing.linking.overloads import Given
@@ -56,19 +56,6 @@ class Target(NamedTuple):
     node_id: str
     label: Resolution
     via: str = ""
-
-
-class Draft:
-    """An edge that is being gathered from several sites."""
-
-    __slots__ = ("candidates", "import_source", "label", "lines", "via")
-
-    def __init__(self) -> None:
-        self.lines: set[int] = set()
-        self.label: Resolution | None = None
-        self.via = ""
-        self.import_source: FilePath | None = None
-        self.candidates: set[str] = set()
 
 
 class Emission(Choosing):
@@ -152,10 +139,8 @@ class Emission(Choosing):
         callee = self.ops[site.op][1]
         text = self.names[site.text] if site.text != NOTHING else ""
         held = self.best(self.state.values(callee)) if callee != NOTHING else []
-        if self.flow.tables.plain_construction:
-            for value in held:
-                if value.kind == CLASS and value.ref is not None and value.ref.node_id:
-                    self.edge(_USES, site.owner, value.ref.node_id, site.line)
+        for made in made_classes(held) if self.flow.tables.plain_construction else ():
+            self.edge(_USES, site.owner, made, site.line)
         resolved = self.program.resolve(self.unit, callee)
         for value in resolved.labels:
             if value.ref is not None:
@@ -175,6 +160,9 @@ class Emission(Choosing):
                 self.unsettled(site, _AMBIGUOUS, text, tuple(sorted(open_)[:MAX_CANDIDATES]))
                 return
             extra |= open_
+        if self.flow.tables.rivals:
+            held, between = without_rivals(held)
+            extra |= between
         for value in held:
             known = self.targets(value, resolved.labels.get(value), targets, extra, external) or known
         direct = [t for t in targets if t.label is not Resolution.FLOW]
@@ -459,6 +447,8 @@ class Emission(Choosing):
         if found.doubtful or found.owner is None:
             return False
         functions: Sequence[FuncRef] = found.functions
+        if self.flow.tables.rivals and len(functions) > 1:
+            return False
         if self.flow.tables.overloads and len(functions) > 1:
             functions = self.flow.overloads.choose(functions, self.operands(site))
             functions = functions if len(functions) == 1 else ()
@@ -515,30 +505,4 @@ class Emission(Choosing):
 
     def edges(self) -> list[Edge]:
         """All edges of the sites."""
-        made = [
-            Edge(
-                kind=EdgeKind(kind),
-                source=NodeId(self.definitions[source]),
-                target=NodeId(target),
-                line=min(draft.lines),
-                lines=tuple(sorted(draft.lines)),
-                resolution=draft.label,
-                via=draft.via or None,
-                import_source=draft.import_source,
-                candidates=tuple(NodeId(c) for c in sorted(draft.candidates - {target})[:MAX_CANDIDATES]),
-            )
-            for (kind, source, target), draft in self.drafts.items()
-        ]
-        made += [
-            Edge(
-                kind=EdgeKind.CALLS_UNRESOLVED,
-                source=NodeId(self.definitions[source]),
-                line=min(draft.lines),
-                lines=tuple(sorted(draft.lines)),
-                to_name=name,
-                reason=UnresolvedReason(reason),
-                candidates=tuple(NodeId(c) for c in sorted(draft.candidates)[:MAX_CANDIDATES]),
-            )
-            for (source, name, reason), draft in self.unresolved.items()
-        ]
-        return made
+        return finished(self.drafts, self.unresolved, self.definitions)

@@ -123,6 +123,7 @@ TABLES = Tables(
     callback_edges=True,
     embedding=True,
     plain_construction=True,
+    rivals=True,
     lenders=_POINTERS,
     common_members=COMMON,
     opens_itself=True,

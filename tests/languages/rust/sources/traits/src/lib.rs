@@ -59,3 +59,19 @@ fn exact(q: shapes::Square) {
     // -> src/lib.rs#given [lexical]
     // -> src/lib.rs#Named.name
 }
+
+struct Wrapped;
+impl From<u32> for Wrapped {
+    fn from(n: u32) -> Self { Wrapped }
+}
+impl From<String> for Wrapped {
+    fn from(text: String) -> Self { Wrapped }
+}
+
+fn convert() {
+    Wrapped::from(1);
+    // ?? ambiguous
+    // ?> src/lib.rs#Wrapped.from
+    // ?> src/lib.rs#Wrapped.from~2
+    // -/> src/lib.rs#Wrapped.from~2
+}
