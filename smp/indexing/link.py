@@ -6,10 +6,9 @@ of processes, and of hash seeds does not show in the result.
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,6 +17,7 @@ from msgspec import Struct
 from smp.domain.graph import Edge
 from smp.domain.ids import FilePath
 from smp.domain.source import FileAnalysis, FileSummary
+from smp.indexing.collector import collector_paused
 from smp.languages.base import Language
 from smp.languages.registry import language_named
 
@@ -30,19 +30,14 @@ class LinkResult(Struct, frozen=True, kw_only=True):
 
     Attributes:
         edges: Per reading file its outgoing edges, sorted. When `changed` was given, only files that are among them or
-            whose edges are not those that the state before describes.
+            whose edges are not those that are known.
         state: To be given to the next call; opaque.
+        digests: Of the edges of every file.
     """
 
     edges: dict[FilePath, tuple[Edge, ...]]
     state: bytes = b""
-
-
-class _State(Struct, frozen=True, array_like=True):
-    """What the next link compares with: the format, and a digest of each file's edges."""
-
-    format: int
-    digests: dict[str, bytes]
+    digests: dict[FilePath, bytes] = {}
 
 
 LINK_FORMAT = 7
@@ -55,6 +50,7 @@ def link(
     configs: Mapping[FilePath, bytes],
     changed: frozenset[FilePath] | None = None,
     state: bytes | None = None,
+    digests: Mapping[FilePath, bytes] | None = None,
 ) -> LinkResult:
     """Links files to each other, all of them anew.
 
@@ -62,12 +58,12 @@ def link(
         files: All files of the repository, changed or not.
         configs: Contents of the configuration files that `analyse.wants_config` asks for.
         changed: Paths added, changed or removed since `state` was made; None asks for the edges of all files.
-        state: The state of the link before.
+        state: The state of the link before. digests: Of the edges of every file as they are known from it.
 
     Returns:
         For each file the edges that a link of everything gives, byte for byte.
     """
-    return Linker()(files, configs=configs, changed=changed, state=state)
+    return Linker()(files, configs=configs, changed=changed, state=state, digests=digests)
 
 
 class Linker:
@@ -78,8 +74,9 @@ class Linker:
     """
 
     def __init__(self) -> None:
-        self._families: dict[str, tuple[Revision, dict[FilePath, bytes]]] = {}
-        """Per family the link that is held, and the digests of its files' edges."""
+        self._families: dict[str, Revision] = {}
+        self._digests: dict[FilePath, bytes] = {}
+        self._sorted = _Sorted()
         self.linked_anew = 0
         """Families that were linked as a whole by the last call."""
 
@@ -90,60 +87,55 @@ class Linker:
         configs: Mapping[FilePath, bytes],
         changed: frozenset[FilePath] | None = None,
         state: bytes | None = None,
+        digests: Mapping[FilePath, bytes] | None = None,
     ) -> LinkResult:
         """As `link`."""
-        with _collection_paused():
-            families, test_files = _families(files)
+        with collector_paused():
+            families, test_files = self._sorted.take(files)
             held, self._families = self._families, {}
+            known, self._digests = self._digests, {}
             self.linked_anew = 0
-            kept: dict[str, tuple[Revision, dict[FilePath, bytes]]] = {}
+            kept: dict[str, Revision] = {}
+            owners: dict[FilePath, Revision] = {}
+            made: dict[FilePath, bytes] = dict.fromkeys(files, _NO_EDGES)
             for family, (language, summaries) in sorted(families.items()):
                 wanted = {path: configs[path] for path in sorted(configs) if language.wants_config(path)}
-                kept[family] = self._link(held.pop(family, None), language, summaries, wanted, test_files)
-            self._families = kept
-        return self._result(files, changed, state)
+                revision, again = self._link(held.pop(family, None), language, summaries, wanted, test_files)
+                kept[family] = revision
+                owners |= dict.fromkeys(summaries, revision)
+                for path in summaries:
+                    if again is not None and path not in again and path in known:
+                        made[path] = known[path]
+                    else:
+                        made[path] = _digest(revision.edges(path))
+            self._families, self._digests = kept, made
+        before = digests if changed is not None and state == _STATE else None
+        edges = {
+            path: owners[path].edges(path) if path in owners else ()
+            for path in sorted(files)
+            if before is None or changed is None or path in changed or before.get(path) != made[path]
+        }
+        return LinkResult(edges=edges, state=_STATE, digests=made)
 
     def _link(
         self,
-        held: tuple[Revision, dict[FilePath, bytes]] | None,
+        held: Revision | None,
         language: Language,
         summaries: Mapping[FilePath, FileSummary],
         configs: Mapping[FilePath, bytes],
         test_files: frozenset[FilePath],
-    ) -> tuple[Revision, dict[FilePath, bytes]]:
+    ) -> tuple[Revision, set[FilePath] | None]:
+        """The link of a family, and the files whose edges were made anew; None: all of them."""
         from smp.indexing.linking.revision import Revision, TooWide  # half of what a question would have to load
 
         if held is not None:
-            revision, digests = held
             try:
-                again = revision.advance(summaries, configs, test_files)
+                return held, held.advance(summaries, configs, test_files)
             except TooWide:
-                del revision, held
+                del held
                 gc.collect()  # what was held is full of circles, and as large as what comes now
-            else:
-                digests = {path: digests[path] for path in summaries if path in digests and path not in again}
-                return revision, digests | {path: _digest(revision.edges(path)) for path in again}
         self.linked_anew += 1
-        made = Revision(language, summaries, configs, test_files)
-        return made, {path: _digest(made.edges(path)) for path in summaries}
-
-    def _result(
-        self, files: Mapping[FilePath, FileAnalysis], changed: frozenset[FilePath] | None, state: bytes | None
-    ) -> LinkResult:
-        owners = {path: revision for revision, digests in self._families.values() for path in digests}
-        digests: dict[FilePath, bytes] = dict.fromkeys(files, _NO_EDGES)
-        for _, known in self._families.values():
-            digests.update(known)
-        before = _known_digests(state) if changed is not None else None
-        edges = {
-            path: owners[path].edges(path) if path in owners else ()
-            for path in sorted(files)
-            if before is None or changed is None or path in changed or before.get(path) != digests[path]
-        }
-        return LinkResult(
-            edges=edges,
-            state=msgspec.msgpack.encode(_State(LINK_FORMAT, {str(path): one for path, one in digests.items()})),
-        )
+        return Revision(language, summaries, configs, test_files), None
 
 
 def _digest(edges: tuple[Edge, ...]) -> bytes:
@@ -151,39 +143,49 @@ def _digest(edges: tuple[Edge, ...]) -> bytes:
 
 
 _NO_EDGES = _digest(())
+_STATE = msgspec.msgpack.encode(LINK_FORMAT)
 
 
-def _known_digests(state: bytes | None) -> dict[str, bytes] | None:
-    if not state:
-        return None
-    try:
-        known = msgspec.msgpack.decode(state, type=_State)
-    except msgspec.DecodeError:
-        return None
-    return known.digests if known.format == LINK_FORMAT else None
+class _Sorted:
+    """Summaries by family, and which files are tests; kept, so that only what differs is looked at."""
 
+    def __init__(self) -> None:
+        self._seen: dict[FilePath, FileAnalysis] = {}
+        self._families: dict[str, tuple[Language, dict[FilePath, FileSummary]]] = {}
+        self._tests: frozenset[FilePath] = frozenset()
 
-@contextlib.contextmanager
-def _collection_paused() -> Iterator[None]:
-    """A link makes millions of objects and no garbage in cycles; looking for some doubles its time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-def _families(
-    files: Mapping[FilePath, FileAnalysis],
-) -> tuple[dict[str, tuple[Language, dict[FilePath, FileSummary]]], frozenset[FilePath]]:
-    """Languages and summaries by family; and which files are tests."""
-    families: dict[str, tuple[Language, dict[FilePath, FileSummary]]] = {}
-    for path in sorted(files):
-        analysis = files[path]
-        language = language_named(analysis.language) if analysis.language is not None else None
-        if language is not None and analysis.summary is not None:
-            families.setdefault(language.family, (language, {}))[1][path] = analysis.summary
-    tests = frozenset(path for path, found in files.items() if found.nodes and found.nodes[0].role == "test")
-    return families, tests
+    def take(
+        self, files: Mapping[FilePath, FileAnalysis]
+    ) -> tuple[dict[str, tuple[Language, dict[FilePath, FileSummary]]], frozenset[FilePath]]:
+        """Languages and summaries, sorted by path; and the tests."""
+        seen = self._seen
+        differing = [path for path, found in files.items() if seen.get(path) is not found]
+        gone = [path for path in seen if path not in files]
+        tests = set(self._tests)
+        families = {name: (language, dict(summaries)) for name, (language, summaries) in self._families.items()}
+        for path in (*gone, *differing):
+            tests.discard(path)
+            seen.pop(path, None)
+        for path in gone:
+            for _, summaries in families.values():
+                summaries.pop(path, None)
+        unsorted: set[str] = set()
+        for path in differing:
+            found = seen[path] = files[path]
+            language = language_named(found.language) if found.language is not None else None
+            family = language.family if language is not None and found.summary is not None else None
+            for name, (_, summaries) in families.items():
+                if name != family:
+                    summaries.pop(path, None)
+            if language is not None and found.summary is not None:
+                summaries = families.setdefault(language.family, (language, {}))[1]
+                if path not in summaries:
+                    unsorted.add(language.family)
+                summaries[path] = found.summary
+            if found.nodes and found.nodes[0].role == "test":
+                tests.add(path)
+        for name in unsorted:
+            families[name] = (families[name][0], dict(sorted(families[name][1].items())))
+        self._families = {name: entry for name, entry in families.items() if entry[1]}
+        self._tests = frozenset(tests)
+        return self._families, self._tests

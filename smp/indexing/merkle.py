@@ -31,12 +31,52 @@ def build_tree(files: Mapping[FilePath, ContentHash], node_counts: Mapping[FileP
     return _directory(top, files, node_counts or {})
 
 
+def change_leaves(tree: MerkleTree, changes: Mapping[FilePath, MerkleLeaf | None]) -> MerkleTree:
+    """The tree with some files put, replaced, or (None) taken away; only folders above them are hashed anew.
+
+    Raises:
+        AssertionError: A path lies under a file.
+    """
+    # What goes goes first: a file may have become a folder, or a folder a file.
+    without = _changed(tree, dict.fromkeys(path for path, leaf in changes.items() if leaf is None))
+    return _changed(without, {path: leaf for path, leaf in changes.items() if leaf is not None})
+
+
+def _changed(tree: MerkleTree, changes: Mapping[FilePath, MerkleLeaf | None]) -> MerkleTree:
+    if not changes:
+        return tree
+    below: dict[str, dict[FilePath, MerkleLeaf | None]] = {}
+    children = dict(tree.children)
+    for path, leaf in changes.items():
+        name, _, rest = path.partition("/")
+        if rest:
+            below.setdefault(name, {})[FilePath(rest)] = leaf
+        elif leaf is not None:
+            children[name] = leaf
+        else:
+            children.pop(name, None)
+    for name, inner in below.items():
+        folder = children.get(name, _EMPTY)
+        assert isinstance(folder, MerkleTree), f"{name!r} is a file"
+        changed = _changed(folder, inner)
+        if changed.children:
+            children[name] = changed
+        else:
+            children.pop(name, None)
+    if children.keys() != tree.children.keys():
+        children = dict(sorted(children.items(), key=lambda item: item[0].encode()))
+    return MerkleTree(hash=inner_hash({name: child.hash for name, child in children.items()}), children=children)
+
+
 def inner_hash(children: Mapping[str, ContentHash]) -> ContentHash:
     """The hash of a directory: SHA-256 over `name NUL hexdigest NEWLINE`, sorted by the bytes of the names."""
     digest = hashlib.sha256()
     for name in sorted(children, key=lambda name: name.encode()):
         digest.update(name.encode() + b"\0" + children[name].encode() + b"\n")
     return ContentHash(digest.hexdigest())
+
+
+_EMPTY = MerkleTree(hash=inner_hash({}), children={})
 
 
 def leaves(tree: MerkleTree, prefix: str = "") -> dict[FilePath, ContentHash]:

@@ -12,10 +12,9 @@ transaction, looks whether that is still the present one; if not, it starts over
 
 from __future__ import annotations
 
-import gc
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 
 import msgspec
@@ -26,7 +25,6 @@ from smp.domain.graph import DeltaCounts, EdgeKind, Node, Scope
 from smp.domain.ids import AgentId, ContentHash, FilePath, SessionId
 from smp.domain.merkle import MerkleTree
 from smp.domain.source import ANALYSIS_FORMAT
-from smp.domain.telemetry import NodeChange
 from smp.indexing.capture import (
     Adoption,
     Capture,
@@ -38,23 +36,22 @@ from smp.indexing.capture import (
 )
 from smp.indexing.changes import NodeChanges, compare_nodes, notification_of, telemetry_of
 from smp.indexing.churn import churn_of
+from smp.indexing.collector import collector_paused
+from smp.indexing.difference import Difference, concern_all, difference, difference_below
 from smp.indexing.enrich import enrich_nodes
 from smp.indexing.follow import Followers, SearchState
 from smp.indexing.freshness import IndexFreshness
 from smp.indexing.keep_up import keeping_up
+from smp.indexing.keeping import keep_staged, tree_after
 from smp.indexing.link import LINK_FORMAT, Linker
 from smp.indexing.merkle import build_tree
 from smp.indexing.overlay import OverlayGraphStore
 from smp.indexing.records import (
-    ANALYSIS,
-    LINK_DIGEST,
     NODE_COUNT,
     IndexRecord,
     Pushed,
-    encode_analysis,
     load_pushed,
     load_record,
-    save_link_state,
     save_pushed,
     save_record,
 )
@@ -100,6 +97,10 @@ ATTEMPTS = 4
 READ_CHUNK = 64
 FORMAT = ANALYSIS_FORMAT * 1_000 + LINK_FORMAT
 """An index made by another version of analysis or linking is made anew."""
+
+
+_Outcome = tuple[DeltaCounts, NodeChanges, Staged | None]
+"""What was stored, which nodes that changed, and the change; None where nothing was to do."""
 
 
 class _Raced(Exception):
@@ -168,7 +169,7 @@ class Indexer:
             Unavailable: The store cannot be written, or a parser process died.
         """
         started = self._clock.now()
-        with self._lock, _collector_paused():
+        with self._lock, collector_paused():
             listing = self._sources.list()
             counts, _, staged = self._retrying(lambda: self._refresh_once(listing, progress))
             record = load_record(self._cache)
@@ -195,7 +196,7 @@ class Indexer:
         Files of the capture's scope that differ here are indexed anew from the tree, all or nothing, as a refresh does.
         Repeating it is harmless. Raises what `refresh` raises.
         """
-        with self._lock, _collector_paused():
+        with self._lock, collector_paused():
             listing = self._sources.list()
             _, _, staged = self._retrying(lambda: self._refresh_once(listing, None, capture))
             files = self._cache.file_hashes()
@@ -212,8 +213,24 @@ class Indexer:
             if self._freshness.holds(FORMAT):
                 return
             listing = self._sources.list()
-            with _collector_paused():
+            with collector_paused():
                 self._retrying(lambda: self._refresh_once(listing, None))
+
+    def stale_among(self, paths: Iterable[FilePath]) -> tuple[FilePath, ...]:
+        """Files that are these paths, or lie below them, and are not as they are indexed; costs no more than that."""
+        with self._lock:
+            record = load_record(self._cache)
+            indexed = self._remembered(record).files if record else {}
+            found = self._below(frozenset(paths), indexed)
+        return tuple(sorted({*found.changed, *found.gone}))
+
+    def follow(self, paths: Iterable[FilePath]) -> None:
+        """Index what has changed on disk at these paths, or below them, without looking at all others.
+
+        A commit, a rule of what is ignored, or very many paths are a reason to look at everything. Raises what `refresh` raises.
+        """
+        with self._lock, collector_paused():
+            self._retrying(lambda: self._follow_once(frozenset(paths)))
 
     def update(
         self, changes: Iterable[FileChange], *, agent: AgentId | None = None, session: SessionId | None = None
@@ -343,9 +360,7 @@ class Indexer:
             self._followers.rank()
             return self._followers.partition()
 
-    def _retrying(
-        self, attempt: Callable[[], tuple[DeltaCounts, NodeChanges, Staged | None]]
-    ) -> tuple[DeltaCounts, NodeChanges, Staged | None]:
+    def _retrying(self, attempt: Callable[[], _Outcome]) -> _Outcome:
         for _ in range(ATTEMPTS):
             try:
                 return attempt()
@@ -353,16 +368,30 @@ class Indexer:
                 self._memory = None
         raise Unavailable("other processes keep changing the index; repeat the call", backend="index")
 
-    def _refresh_once(
-        self, listing: Listing, progress: Progress | None, given: Capture | None = None
-    ) -> tuple[DeltaCounts, NodeChanges, Staged | None]:
+    def _refresh_once(self, listing: Listing, progress: Progress | None, given: Capture | None = None) -> _Outcome:
         record = load_record(self._cache)
-        target = self._target(listing)
-        indexed = self._cache.file_hashes() if record and record.format == FORMAT else {}
-        anew = frozenset(divergence(given, target.files)) if given else frozenset()
-        changed = [path for path, digest in target.files.items() if indexed.get(path) != digest or path in anew]
-        gone = [path for path in self._cache.file_hashes() if path not in target.files]
-        overtaken: dict[FilePath, Pushed | None] = dict.fromkeys(target.overtaken)
+        known = self._cache.file_hashes()
+        pushes = load_pushed(self._cache)
+        anew = frozenset(divergence(given, target_of(listing, pushes).files)) if given else frozenset()
+        indexed = known if record and record.format == FORMAT else {}
+        found = difference(listing, pushes, indexed, known=known, anew=anew)
+        return self._take(record, found, progress, given)
+
+    def _follow_once(self, paths: frozenset[FilePath]) -> _Outcome:
+        record = load_record(self._cache)
+        known = record is not None and record.format == FORMAT and record.commit_sha == self._sources.head()
+        if not known or concern_all(paths):
+            return self._refresh_once(self._sources.list(), None)
+        return self._take(record, self._below(paths, self._remembered(record).files), None)
+
+    def _below(self, paths: frozenset[FilePath], indexed: Mapping[FilePath, ContentHash]) -> Difference:
+        return difference_below(paths, self._sources.list_below(paths), load_pushed(self._cache), indexed)
+
+    def _take(
+        self, record: IndexRecord | None, found: Difference, progress: Progress | None, given: Capture | None = None
+    ) -> _Outcome:
+        """Index a difference."""
+        target, changed, gone, overtaken = found
         if record and record.format == FORMAT and not changed and not gone:
             self._touch(record, overtaken)
             if given is not None:
@@ -379,7 +408,7 @@ class Indexer:
             unread = [path for path in changed if path not in known]
             analysed, configs = self._analyse_files(self._contents(unread, target), len(unread), progress)
             analysed, configs = known | analysed, self._kept(known, target) | configs
-            vanished = [path for path in changed if path not in analysed and path in self._cache.file_hashes()]
+            vanished = [path for path in changed if path not in analysed]
             _tell(progress, "link", 0, 1)
             memory = self._remembered(record)
             staged = stage(memory, analysed, [*gone, *vanished], configs=configs, link=self._link)
@@ -399,7 +428,7 @@ class Indexer:
         *,
         agent: AgentId | None,
         session: SessionId | None,
-    ) -> tuple[DeltaCounts, NodeChanges, Staged | None]:
+    ) -> _Outcome:
         staged = self._stage_contents(contents)
         if not staged.analysed and not staged.removed:
             with self._cache.transaction():
@@ -417,7 +446,9 @@ class Indexer:
         self, wanted: dict[FilePath, FileChange]
     ) -> tuple[dict[FilePath, bytes | None], dict[FilePath, Pushed | None]]:
         disk = {file.path: file for file in self._sources.read(wanted)}
-        return resolve(wanted, self._sources.list(), disk=disk, indexed=self._cache.file_hashes())
+        record = load_record(self._cache)
+        indexed = self._remembered(record).files if record else self._cache.file_hashes()
+        return resolve(wanted, self._sources.list_below(wanted), disk=disk, indexed=indexed)
 
     def _stage_contents(self, contents: dict[FilePath, bytes | None]) -> Staged:
         """Stage new contents; those that are indexed already are left out."""
@@ -448,7 +479,9 @@ class Indexer:
     ) -> DeltaCounts:
         now = self._clock.now()
         files = tuple(sorted({*staged.analysed, *staged.removed}))
-        churn = self._churn(staged, now) if first else ()
+        days = self._settings.index.history_days if first else 0
+        own = {path: one.analysis.nodes for path, one in staged.analysed.items()}
+        churn = churn_of(self._sources.history(since_days=days), own, now=now) if days > 0 else ()
         with self._cache.transaction():
             record = load_record(self._cache)
             present = record.generation if record else 0
@@ -460,17 +493,10 @@ class Indexer:
             self._metadata.put_enrichments(enrich_nodes(nodes, known, at=_stamp(now)))
             if given is not None:
                 add_observations(given, self._graph, self._metadata)
-            self._cache.put_file_hashes({path: one.hash for path, one in staged.analysed.items()}, staged.removed)
-            self._cache.put_blobs(ANALYSIS, {p: encode_analysis(one.analysis) for p, one in staged.analysed.items()})
-            self._cache.put_blobs(
-                NODE_COUNT, {p: str(len(one.analysis.nodes)).encode() for p, one in staged.analysed.items()}
-            )
-            self._cache.put_blobs(LINK_DIGEST, {str(path): digest for path, digest in staged.digests.items()})
-            if staged.memory.state != (self._memory.state if self._memory else None):
-                save_link_state(self._cache, staged.memory.state)
-            for kind in (ANALYSIS, NODE_COUNT, LINK_DIGEST):
-                self._cache.drop_blobs(kind, staged.removed)
+            keep_staged(self._cache, staged, state=self._memory.state if self._memory else None)
             save_pushed(self._cache, pushes)
+            known_tree = self._tree[1] if self._tree is not None and self._tree[0] == present else None
+            tree = tree_after(self._cache, staged, known_tree)
             self._telemetry.record((*telemetry_of(changes, at=_stamp(now), agent=agent, session=session), *churn))
             save_record(
                 self._cache,
@@ -478,20 +504,16 @@ class Indexer:
                     format=FORMAT,
                     generation=present + 1,
                     commit_sha=self._sources.head(),
-                    root_hash=build_tree(staged.memory.files).hash,
+                    root_hash=tree.hash,
                     built_at=_stamp(now),
                 ),
             )
         self._memory = msgspec.structs.replace(staged.memory, generation=present + 1)
+        self._tree = (present + 1, tree)
         self._changed.set()
         if not first:
             self._notifier.publish(notification_of(files, changes))
         return counts
-
-    def _churn(self, staged: Staged, now: datetime) -> tuple[NodeChange, ...]:
-        days = self._settings.index.history_days
-        nodes = {path: one.analysis.nodes for path, one in staged.analysed.items()}
-        return churn_of(self._sources.history(since_days=days), nodes, now=now) if days > 0 else ()
 
     def _touch(self, record: IndexRecord, overtaken: dict[FilePath, Pushed | None]) -> None:
         """The tree is the indexed one; only which commit it belongs to, or which pushes are void, may be new."""
@@ -501,16 +523,7 @@ class Indexer:
         with self._cache.transaction():
             save_pushed(self._cache, overtaken)
             latest = load_record(self._cache) or record
-            save_record(
-                self._cache,
-                IndexRecord(
-                    format=latest.format,
-                    generation=latest.generation,
-                    commit_sha=head,
-                    root_hash=latest.root_hash,
-                    built_at=latest.built_at,
-                ),
-            )
+            save_record(self._cache, msgspec.structs.replace(latest, commit_sha=head))
 
     def _remembered(self, record: IndexRecord | None) -> Memory:
         generation = record.generation if record else 0
@@ -576,15 +589,3 @@ def _stamp(moment: datetime) -> str:
 def _tell(progress: Progress | None, stage_name: str, done: int, total: int) -> None:
     if progress is not None:
         progress(stage_name, done, total)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Without the cyclic collector: an index run makes millions of objects that are no garbage."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

@@ -44,6 +44,7 @@ class Link(Protocol):
         configs: Mapping[FilePath, bytes],
         changed: frozenset[FilePath] | None,
         state: bytes | None,
+        digests: Mapping[FilePath, bytes] | None,
     ) -> Linked: ...
 
 
@@ -117,12 +118,21 @@ def stage(
     after = _after(memory, analysed, gone, configs)
     changed = frozenset(analysed) | frozenset(gone)
     state = memory.state
-    result = link(after.analyses, configs=after.configs, changed=None if state is None else changed, state=state)
+    result = link(
+        after.analyses,
+        configs=after.configs,
+        changed=None if state is None else changed,
+        state=state,
+        digests=memory.digests,
+    )
     digests = {path: _digest(edges) for path, edges in result.edges.items() if path in after.files}
     differing = {path: digest for path, digest in digests.items() if memory.digests.get(path) != digest}
     relinked = tuple(sorted(path for path in differing if path not in analysed))
     parts = [_whole_part(one, result.edges.get(path, ())) for path, one in sorted(analysed.items())]
     parts += [_edges_part(after.analyses[path], result.edges[path]) for path in relinked]
+    known = {**memory.digests, **differing}
+    for path in gone:
+        known.pop(path, None)
     first = memory.generation == 0
     if first or after.files.keys() != memory.files.keys() or wanted_manifests(configs):
         parts.insert(0, structure_of(after))
@@ -130,7 +140,7 @@ def stage(
         delta=GraphDelta(parts=tuple(parts), removed=tuple(Owner(path) for path in gone)),
         memory=msgspec.structs.replace(
             after,
-            digests={path: one for path, one in (after.digests | differing).items() if path in after.files},
+            digests=known,
             state=result.state,
         ),
         analysed=analysed,
@@ -177,18 +187,20 @@ def _after(
     files, analyses, contents = dict(memory.files), dict(memory.analyses), dict(memory.configs)
     for path in gone:
         del files[path]
-    for path in (*gone, *analysed):
         analyses.pop(path, None)
+    for path in (*gone, *analysed):
         contents.pop(path, None)
     for path, one in analysed.items():
         files[path] = one.hash
         # Linking asks for the role of the file alone, which its first node says.
         analyses[path] = msgspec.structs.replace(one.analysis, nodes=one.analysis.nodes[:1], bodies={})
     contents.update((path, body) for path, body in configs.items() if path in files)
+    if not files.keys() <= memory.files.keys():
+        files, analyses = dict(sorted(files.items())), dict(sorted(analyses.items()))
     return msgspec.structs.replace(
         memory,
-        files=dict(sorted(files.items())),
-        analyses=dict(sorted(analyses.items())),
+        files=files,
+        analyses=analyses,
         configs=dict(sorted(contents.items())),
     )
 

@@ -97,6 +97,10 @@ class SourceTree(abc.ABC):
         """
 
     @abc.abstractmethod
+    def list_below(self, paths: Iterable[FilePath]) -> Listing:
+        """As `list`, of these files and of everything below those of the paths that are folders; costs no more than that."""
+
+    @abc.abstractmethod
     def read(self, paths: Iterable[FilePath]) -> tuple[SourceFile, ...]:
         """Files of the working tree; those that do not exist (any more) are left out.
 

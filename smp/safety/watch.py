@@ -49,13 +49,16 @@ class Watcher:
     def on_change(self, paths: frozenset[FilePath]) -> None:
         """Handle paths that changed on disk."""
         try:
-            external = paths.intersection(self._indexer.state().stale)
+            external = self._indexer.stale_among(paths)
             if not external and paths:
                 return
-            for path in sorted(external):
+            for path in external:
                 if self._in_write_scope(path):
                     self._notifier.publish(ConflictDetected(file=path))
-            self._indexer.ensure_fresh()
+            if external:
+                self._indexer.follow(external)
+            else:
+                self._indexer.ensure_fresh()
         except SmpError as error:
             _warn("external edit not indexed", error)
 

@@ -86,6 +86,23 @@ def test_an_old_file_is_not_read_again_and_a_changed_one_is(checkout: Checkout) 
     assert sources.list().files["a.py"] == hashlib.sha256(b"two").hexdigest()  # type: ignore[index]
 
 
+def test_a_listing_of_some_paths_is_that_part_of_the_whole(checkout: Checkout) -> None:
+    checkout.write(".gitignore", "dist/\n")
+    for path in ("a.py", "b.py", "src/c.py", "src/deep/d.py", "src2/e.py", "dist/f.py", "[x].py", "big.py"):
+        checkout.write(path, path)
+    checkout.write("blob.py", b"\0")
+    sources = checkout.sources()
+    whole = sources.list()
+    asked = [FilePath(p) for p in ("a.py", "src", "dist/f.py", "[x].py", "gone.py", "blob.py")]
+    part = sources.list_below(asked)
+    expected = {"a.py", "src/c.py", "src/deep/d.py", "[x].py"}
+    assert part.files == {path: digest for path, digest in whole.files.items() if path in expected}
+    assert part.skipped == whole.skipped
+    assert sources.list_below([]).files == {}
+    (checkout.root / "link").symlink_to("src", target_is_directory=True)
+    assert sources.list_below([FilePath("link/c.py")]).files == {}
+
+
 def test_ignore_rules_hold_at_every_level(checkout: Checkout) -> None:
     """BL-028: what git would show, minus dependency folders."""
     checkout.write(".gitignore", "dist/\n*.gen.py\nvendor/\n")

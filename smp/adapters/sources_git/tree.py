@@ -11,6 +11,7 @@ import errno
 import hashlib
 import os
 import re
+import stat
 import subprocess
 import threading
 import time
@@ -67,6 +68,7 @@ class GitSourceTree(SourceTree):
 
     def __init__(self, settings: Settings) -> None:
         self._root = Path(os.path.realpath(settings.repo))
+        self._prefix = str(self._root) + os.sep
         self._limit = settings.index.max_file_bytes
         self._seen: dict[FilePath, _Seen] = {}
         self._lock = threading.Lock()
@@ -143,7 +145,10 @@ class GitSourceTree(SourceTree):
             return listed[1]
         began = time.time_ns()
         paths = self._paths()
-        listing = self._list(paths)
+        files, skipped, fresh = self._seen_of(paths)
+        with self._lock:
+            self._seen = fresh
+        listing = Listing(files=files, skipped=skipped)
         if any(seen.stamp == _RACY for seen in self._seen.values()):
             self._listed = None
         else:
@@ -166,7 +171,18 @@ class GitSourceTree(SourceTree):
             self._rules = (*map(str, files), named, str(Path.home() / ".gitconfig"), str(home / "git" / "config"))
         return self._rules
 
-    def _list(self, paths: Iterable[FilePath]) -> Listing:
+    def list_below(self, paths: Iterable[FilePath]) -> Listing:
+        wanted = sorted(set(paths))
+        if not wanted:
+            return Listing(files={})
+        files, skipped, fresh = self._seen_of(self._paths(wanted))
+        with self._lock:
+            self._seen = self._seen | fresh
+        return Listing(files=files, skipped=skipped)
+
+    def _seen_of(
+        self, paths: Iterable[FilePath]
+    ) -> tuple[dict[FilePath, ContentHash], tuple[SkippedFile, ...], dict[FilePath, _Seen]]:
         files: dict[FilePath, ContentHash] = {}
         skipped: list[SkippedFile] = []
         fresh: dict[FilePath, _Seen] = {}
@@ -182,32 +198,36 @@ class GitSourceTree(SourceTree):
                 files[path] = seen.hash
             elif seen.reason:
                 skipped.append(SkippedFile(path=path, reason=seen.reason))
-        with self._lock:
-            self._seen = fresh
-        return Listing(files=files, skipped=tuple(skipped))
+        return files, tuple(skipped), fresh
 
-    def _paths(self) -> tuple[FilePath, ...]:
-        raw = self._run("ls-files", "-z", "--cached", "--others", "--exclude-standard").stdout
+    def _paths(self, below: Iterable[FilePath] = ()) -> tuple[FilePath, ...]:
+        wanted = tuple(below)
+        literal = [f":(literal){path}" for path in wanted]
+        listing = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *literal)
+        done = self._run(*listing, check=not wanted)
+        if done.returncode != 0:  # git looks behind no link
+            return tuple(path for path in self._paths() if _covers_any(wanted, path))
+        raw = done.stdout
         names = {os.fsdecode(name) for name in raw.split(b"\0") if name}
         return tuple(sorted(FilePath(name) for name in names if not _left_out(name)))
 
     def _look(self, path: FilePath) -> _Seen | None:
         """The state of a file, from memory while its stamp is the same; None when it is not there (any more)."""
-        full = self._root / path
+        full = self._prefix + path
         try:
             status = os.lstat(full)
-            if os.path.islink(full):
+            if stat.S_ISLNK(status.st_mode):
                 target = os.path.realpath(full)
-                if not target.startswith(str(self._root) + os.sep):
+                if not target.startswith(self._prefix):
                     return _Seen((0, 0, 0, 0), None, "link_outside")
                 status = os.stat(full)
-            if not os.path.isfile(full):
+            if not stat.S_ISREG(status.st_mode):
                 return None
             stamp = stamp_of(status)
             known = self._seen.get(path)
             if known is not None and known.stamp == stamp:
                 return known
-            seen = self._read_state(path, full, stamp)
+            seen = self._read_state(path, Path(full), stamp)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except PermissionError:
@@ -333,6 +353,11 @@ class GitSourceTree(SourceTree):
 def _left_out(path: str) -> bool:
     parts = path.split("/")
     return parts[0] in (STATE_FOLDER, ".git") or not DEPENDENCY_FOLDERS.isdisjoint(parts) or ".git" in parts
+
+
+def _covers_any(folders: Iterable[str], path: str) -> bool:
+    """Whether a path is one of these, or lies below one."""
+    return any(path == folder or path.startswith(folder + "/") for folder in folders)
 
 
 def _encodable(name: str) -> bool:

@@ -83,6 +83,7 @@ def toy_link(
     configs: Mapping[FilePath, bytes],
     changed: frozenset[FilePath] | None,
     state: bytes | None,
+    digests: Mapping[FilePath, bytes] | None,
 ) -> ToyLinked:
     """A call goes to the one function of that name in the repository; answers with files whose edges differ from before."""
     by_name: dict[str, list[NodeId]] = {}

@@ -145,6 +145,7 @@ def test_increments_give_what_a_full_link_gives(seed: int) -> None:
             configs=configured(after),
             changed=frozenset(FilePath(path) for path in touched),
             state=result.state,
+            digests=result.digests,
         )
         held = {path: found for path, found in held.items() if path in after} | result.edges
         assert digest(held) == digest(linked(after))
@@ -155,13 +156,20 @@ def test_an_edit_that_no_one_else_sees_gives_edges_of_its_own_file_only() -> Non
     first = link(analysed(PROJECT), configs=configured(PROJECT))
     after = {**PROJECT, "app/core.py": PROJECT["app/core.py"] + "\n# a remark\n"}
     again = link(
-        analysed(after), configs=configured(after), changed=frozenset({FilePath("app/core.py")}), state=first.state
+        analysed(after),
+        configs=configured(after),
+        changed=frozenset({FilePath("app/core.py")}),
+        state=first.state,
+        digests=first.digests,
     )
     assert set(again.edges) == {"app/core.py"}
 
 
 def test_a_state_of_another_format_is_as_none() -> None:
-    again = link(analysed(PROJECT), configs=configured(PROJECT), changed=frozenset(), state=b"not a state")
+    digests = link(analysed(PROJECT), configs=configured(PROJECT)).digests
+    again = link(
+        analysed(PROJECT), configs=configured(PROJECT), changed=frozenset(), state=b"not a state", digests=digests
+    )
     assert set(again.edges) == set(PROJECT)
 
 

@@ -196,7 +196,7 @@ def test_after_any_edit_the_edges_are_those_of_a_link_of_everything(seed: int, p
         after = _edit(texts, chooser, project)
         files, configs = reader.analysed(after), _configured(after)
         touched = frozenset(FilePath(p) for p in texts.keys() | after.keys() if texts.get(p) != after.get(p))
-        result = linker(files, configs=configs, changed=touched, state=result.state)
+        result = linker(files, configs=configs, changed=touched, state=result.state, digests=result.digests)
         held = {path: found for path, found in held.items() if path in after} | result.edges
         assert _shown(held) == _shown(link(files, configs=configs).edges)
         texts = after
@@ -219,6 +219,7 @@ def test_an_edit_that_nobody_else_sees_links_nothing_anew(edit: str) -> None:
         configs=_configured(after),
         changed=frozenset({FilePath("pkg/tools.py")}),
         state=first.state,
+        digests=first.digests,
     )
     assert linker.linked_anew == 0
     assert set(again.edges) == {"pkg/tools.py"}

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from smp.domain.ids import ContentHash, FilePath
 from smp.domain.merkle import MerkleDiff, MerkleLeaf, MerkleTree
-from smp.indexing.merkle import build_tree, diff_trees, leaves, subtree
+from smp.indexing.merkle import build_tree, change_leaves, diff_trees, leaves, subtree
 
 NAMES = st.sampled_from(["a", "b.py", "ä", "Z", "a-b"])
 # files lie two or three folders deep below distinct folder names, so that no file is another one's folder
 PATHS = st.builds(lambda top, sub, name: FilePath(f"d{top}/s{sub}/{name}"), NAMES, NAMES, NAMES)
 HASHES = st.integers(0, 3).map(lambda n: ContentHash(hashlib.sha256(str(n).encode()).hexdigest()))
 FILES = st.dictionaries(PATHS, HASHES, max_size=12)
+calm = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+"""Making an example takes as long as a busy machine lets it."""
 
 
 def sha(text: bytes) -> str:
@@ -48,6 +50,7 @@ def test_parts_are_found_by_path() -> None:
     assert subtree(tree, "src/a.py/x") is subtree(tree, "no") is None
 
 
+@calm
 @given(FILES)
 def test_leaves_are_the_files_and_order_does_not_matter(files: dict[FilePath, ContentHash]) -> None:
     tree = build_tree(files)
@@ -56,6 +59,27 @@ def test_leaves_are_the_files_and_order_does_not_matter(files: dict[FilePath, Co
     assert diff_trees(tree, tree) == MerkleDiff(unchanged=len(files))
 
 
+@calm
+@given(FILES, FILES)
+def test_a_tree_that_is_changed_is_the_tree_of_the_files_after(
+    before: dict[FilePath, ContentHash], after: dict[FilePath, ContentHash]
+) -> None:
+    changes: dict[FilePath, MerkleLeaf | None] = dict.fromkeys(before.keys() - after.keys())
+    changes |= {path: MerkleLeaf(hash=digest) for path, digest in after.items() if before.get(path) != digest}
+    changed = change_leaves(build_tree(before), changes)
+    assert changed == build_tree(after)
+    assert list(leaves(changed)) == list(leaves(build_tree(after)))
+
+
+def test_a_file_may_become_a_folder_and_a_folder_a_file() -> None:
+    one = ContentHash(sha(b"1"))
+    file, folder = {FilePath("a"): one}, {FilePath("a/b/c"): one}
+    inner = change_leaves(build_tree(file), {FilePath("a"): None, FilePath("a/b/c"): MerkleLeaf(hash=one)})
+    assert inner == build_tree(folder)
+    assert change_leaves(inner, {FilePath("a/b/c"): None, FilePath("a"): MerkleLeaf(hash=one)}) == build_tree(file)
+
+
+@calm
 @given(FILES, FILES)
 def test_a_difference_names_exactly_what_differs(
     old: dict[FilePath, ContentHash], new: dict[FilePath, ContentHash]

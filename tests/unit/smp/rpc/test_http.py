@@ -214,7 +214,10 @@ def test_a_client_that_was_away_goes_on_behind_what_it_saw() -> None:
     notifier = ListNotifier()
     for number in range(3):
         notifier.publish(ConflictDetected(file=FilePath(f"{number}.py")))
-    with client_of(notifier=notifier) as client, client.websocket_connect("/ws?after=1", headers={"Host": "127.0.0.1"}) as socket:
+    with (
+        client_of(notifier=notifier) as client,
+        client.websocket_connect("/ws?after=1", headers={"Host": "127.0.0.1"}) as socket,
+    ):
         seen = [socket.receive_json()["params"] for _ in range(2)]
         notifier.publish(ConflictDetected(file=FilePath("3.py")))
         seen.append(socket.receive_json()["params"])
@@ -227,7 +230,10 @@ def test_a_client_that_was_away_for_too_long_is_told_so() -> None:
         notifier.publish(ConflictDetected(file=FilePath(f"{number}.py")))
     del notifier.notices[:3]
     notifier.latest = lambda: 5  # type: ignore[method-assign]
-    with client_of(notifier=notifier) as client, client.websocket_connect("/ws?after=1", headers={"Host": "127.0.0.1"}) as socket:
+    with (
+        client_of(notifier=notifier) as client,
+        client.websocket_connect("/ws?after=1", headers={"Host": "127.0.0.1"}) as socket,
+    ):
         first = socket.receive_json()
         assert (first["method"], first["params"]) == ("smp/notifications/missed", {"after": 1, "oldest": 4})
         assert socket.receive_json()["params"]["cursor"] == 4

@@ -26,10 +26,14 @@ class Recorder:
         self.published: list[Notification] = []
         self.refreshed = 0
 
-    def state(self) -> SimpleNamespace:
-        return SimpleNamespace(stale=self.stale)
+    def stale_among(self, paths: frozenset[FilePath]) -> tuple[FilePath, ...]:
+        return tuple(FilePath(path) for path in self.stale if path in paths)
 
     def ensure_fresh(self) -> None:
+        self.refreshed += 1
+
+    def follow(self, paths: tuple[FilePath, ...]) -> None:
+        assert paths
         self.refreshed += 1
 
     def active(self) -> tuple[SimpleNamespace, ...]:

@@ -1,0 +1,42 @@
+"""What a change leaves in the index cache beside the graph: hashes, analyses, digests, the hash tree."""
+
+from __future__ import annotations
+
+from smp.domain.ids import FilePath
+from smp.domain.merkle import MerkleLeaf, MerkleTree
+from smp.indexing.merkle import build_tree, change_leaves
+from smp.indexing.records import ANALYSIS, LINK_DIGEST, NODE_COUNT, encode_analysis, save_link_state
+from smp.indexing.staging import Staged
+from smp.ports.index_cache import IndexCache
+
+
+def keep_staged(cache: IndexCache, staged: Staged, *, state: bytes | None) -> None:
+    """Write what the next change starts from; part of the transaction that is open.
+
+    Args:
+        state: Of the link before, as it is stored.
+    """
+    cache.put_file_hashes({path: one.hash for path, one in staged.analysed.items()}, staged.removed)
+    cache.put_blobs(ANALYSIS, {path: encode_analysis(one.analysis) for path, one in staged.analysed.items()})
+    cache.put_blobs(NODE_COUNT, {p: str(len(one.analysis.nodes)).encode() for p, one in staged.analysed.items()})
+    cache.put_blobs(LINK_DIGEST, {str(path): digest for path, digest in staged.digests.items()})
+    if staged.memory.state != state:
+        save_link_state(cache, staged.memory.state)
+    for kind in (ANALYSIS, NODE_COUNT, LINK_DIGEST):
+        cache.drop_blobs(kind, staged.removed)
+
+
+def tree_after(cache: IndexCache, staged: Staged, before: MerkleTree | None) -> MerkleTree:
+    """The hash tree after a change, with node counts; to be asked for when `keep_staged` has been called.
+
+    Args:
+        before: The tree that the change is one of; None where it is not known, then everything is read.
+    """
+    if before is None:
+        files = staged.memory.files
+        stored = cache.blobs(NODE_COUNT, files)
+        return build_tree(files, {FilePath(path): int(number) for path, number in stored.items()})
+    changes: dict[FilePath, MerkleLeaf | None] = dict.fromkeys(staged.removed)
+    for path, one in staged.analysed.items():
+        changes[path] = MerkleLeaf(hash=one.hash, node_count=len(one.analysis.nodes))
+    return change_leaves(before, changes)
