@@ -235,13 +235,14 @@ class StructuralLink(Struct, frozen=True, kw_only=True):
 
 
 class Located(Struct, frozen=True, kw_only=True):
-    """results by falling score, ties by id; structural_map by source, target, edge_type."""
+    """results by falling score, ties by id; remaining: candidates behind them; structural_map by source, target, edge_type."""
 
     query: str
     routed_community: RoutedCommunity | None
     seed_count: int
     total_walked: int
     results: tuple[RankedNode, ...]
+    remaining: int = 0
     structural_map: tuple[StructuralLink, ...]
 
 

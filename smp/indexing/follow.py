@@ -47,10 +47,11 @@ class _Mark(Struct, frozen=True):
 
 
 class SearchState(Struct, frozen=True, kw_only=True):
-    """What is known beyond nodes, edges and words when a search begins."""
+    """What is known beyond nodes, edges and words when a search begins; generation: of the graph, it rises with each change."""
 
     partition: Partition
     embedding: Embedding
+    generation: int = 0
 
 
 class Followers:
@@ -157,7 +158,7 @@ class Followers:
 
     def search_state(self) -> SearchState:
         """Communities and vectors as they are by now."""
-        return SearchState(partition=self.partition(), embedding=self.fill.state())
+        return SearchState(partition=self.partition(), embedding=self.fill.state(), generation=self._generation())
 
     def _detect(
         self,

@@ -324,6 +324,11 @@ class Indexer:
         """See that these nodes have vectors of their present text; costs what is missing."""
         self._followers.fill.embed(nodes, progress)
 
+    def generation(self) -> int:
+        """Rises with every change of the graph by any process."""
+        record = load_record(self._cache)
+        return record.generation if record else 0
+
     def ready_to_search(self) -> SearchState:
         """Communities and vectors as they are; made first where the repository is small or has none."""
         if not self._followers.usable():

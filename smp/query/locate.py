@@ -62,7 +62,7 @@ class Query(Struct, frozen=True, kw_only=True):
 
     Attributes:
         seed_k: At most this many seeds. hops: how far the walk goes; 0 leaves the seeds alone.
-        kinds: Of the results. community_id: None routes by itself.
+        offset: Results left out before the first. kinds: Of the results. community_id: None routes by itself.
         since: RFC 3339 start of the window for heat.
     """
 
@@ -71,6 +71,7 @@ class Query(Struct, frozen=True, kw_only=True):
     seed_k: int = 3
     hops: int = 2
     top_k: int = 10
+    offset: int = 0
     kinds: tuple[NodeKind, ...] = DEFAULT_KINDS
     community_id: NodeId | None = None
     ranking: str = COMPOSITE
@@ -96,17 +97,19 @@ def locate(stores: Stores, partition: Partition, query: Query) -> Located:
     vector: Vector = stores.embedder.embed([query.text])[0]
     routed, members = _route(stores, partition, query, vector)
     pool = (_gather_fused if query.ranking == FUSION else _gather)(stores, query, vector, members)
-    similar = _similarities(stores, vector, pool)
+    behind = _behind(stores.graph, query, pool)
+    similar = _similarities(stores, vector, pool, behind)
     signals = _signals(stores, query, pool, similar)
-    kept = _ordered(stores.graph, query, pool, signals, similar)
+    kept = _ordered(stores.graph, pool, signals, similar, behind)
     scores = dict(kept)
-    kept_ids = [node for node, _ in kept][: query.top_k]
+    kept_ids = [node for node, _ in kept][query.offset :][: query.top_k]
     enrichments = stores.metadata.enrichments(kept_ids)
     return Located(
         query=query.text,
         routed_community=routed,
         seed_count=len(pool.seeds),
         total_walked=pool.walked,
+        remaining=max(0, len(kept) - query.offset - len(kept_ids)),
         results=tuple(
             _result(pool, node, signals[node], scores[node], partition, enrichments.get(node)) for node in kept_ids
         ),
@@ -256,9 +259,16 @@ def _matching(stores: Stores, query: Query, members: frozenset[str] | None) -> t
     )
 
 
-def _similarities(stores: Stores, vector: Vector, pool: _Pool) -> dict[NodeId, float]:
+def _behind(graph: GraphStore, query: Query, pool: _Pool) -> frozenset[NodeId]:
+    """Candidates of a fusion that come behind all others: what lies in test files, unless the question is about tests."""
+    if pool.matches is None or asks_for_tests(query.text, query.kinds):
+        return frozenset()
+    return in_test_files(graph, pool.nodes.values())
+
+
+def _similarities(stores: Stores, vector: Vector, pool: _Pool, behind: frozenset[NodeId]) -> dict[NodeId, float]:
     ids = sorted(pool.nodes)
-    _embed_missing(stores, [pool.nodes[node] for node in ids])
+    _embed_missing(stores, [pool.nodes[node] for node in ids if node not in behind])
     return {NodeId(key): score for key, score in stores.vectors.similarities(NODES, vector, ids).items()}
 
 
@@ -278,10 +288,10 @@ def _signals(stores: Stores, query: Query, pool: _Pool, similar: Mapping[NodeId,
 
 def _ordered(
     graph: GraphStore,
-    query: Query,
     pool: _Pool,
     signals: Mapping[NodeId, Signals],
     similar: Mapping[NodeId, float],
+    behind: frozenset[NodeId],
 ) -> list[tuple[NodeId, float]]:
     """Every candidate with its score, best first."""
     if pool.matches is None:
@@ -290,7 +300,6 @@ def _ordered(
     heat = {node: signal.heat for node, signal in signals.items()}
     found = fused(graph, pool.nodes, pool.matches, similar=similar, heat=heat)
     scores = {node: round(score, 4) for node, score in found.items()}
-    behind = frozenset() if asks_for_tests(query.text, query.kinds) else in_test_files(graph, pool.nodes.values())
     # what comes behind must not have the higher score: results are ordered by it
     floor = min((scores[node] for node in scores if node not in behind), default=1.0)
     scores |= {node: round(scores[node] * floor, 4) for node in behind}

@@ -1,10 +1,14 @@
-"""`Accept: text/markdown`: a located answer as a document that an agent reads as it is (specification, smp/locate)."""
+"""`Accept: text/markdown`: answers that an agent reads as they are: what was located (specification, smp/locate), the context
+of a file, the impact of a change."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
 
+from msgspec import UnsetType
+
+from smp.rpc.methods.query.change import ContextResult, ImpactResult
 from smp.rpc.methods.query.locate import LocateResult, RankedResult, StructuralLinkResult
 
 _BREAKS = re.compile(r"\s+")
@@ -12,7 +16,66 @@ _BREAKS = re.compile(r"\s+")
 
 def render(result: object) -> str | None:
     """The Markdown of a result; None for results that have no such form."""
-    return _located(result) if isinstance(result, LocateResult) else None
+    if isinstance(result, LocateResult):
+        return _located(result)
+    if isinstance(result, ContextResult):
+        return _context(result)
+    return _impact(result) if isinstance(result, ImpactResult) else None
+
+
+def _context(result: ContextResult) -> str:
+    told = result.summary
+    parts = [
+        f"## Context of {_code(result.file.path)}",
+        f"_{told.role} · risk {told.risk_level} · imported by {told.blast_radius} files · heat {told.heat_score} · "
+        f"complexity up to {told.max_complexity}_",
+    ]
+    lines = [f"{_code(one.signature or one.name)} · line {one.start_line}" for one in result.defines.functions]
+    lines += [
+        f"class {_code(one.name)} · {one.method_count} methods · line {one.start_line}"
+        for one in result.defines.classes
+    ]
+    sections = (
+        ("Defines", lines),
+        ("Imports", [f"{_code(one.file)}: {', '.join(map(_code, one.items))}" for one in result.imports]),
+        ("Imported by", [_code(one.file) for one in result.imported_by]),
+        ("Tests", [_code(file) for file in told.test_files] or ["none reach it"]),
+        ("Entry points", [_code(node) for node in result.entry_points]),
+        (
+            "Similar files",
+            [f"{_code(one.file)} · {one.shared_imports} imports shared" for one in result.structurally_similar],
+        ),
+    )
+    parts += [f"**{title}**\n\n" + _bullets(entries) for title, entries in sections if entries]
+    return "\n\n".join((*parts, *_omissions(result.omitted))) + "\n"
+
+
+def _impact(result: ImpactResult) -> str:
+    parts = [
+        f"## Impact: {result.severity}",
+        f"_{len(result.affected_files)} files · {len(result.affected_functions)} direct dependents · "
+        f"{result.transitive_functions} further away_",
+    ]
+    updates = [
+        f"{_code(one.file)} · {_code(one.function) if one.function else 'module level'} · {one.reason}"
+        for one in result.required_updates
+    ]
+    dependents = [f"{_code(one.id)} · {one.relationship}" for one in result.affected_functions]
+    for title, entries in (("Places to edit", updates), ("Dependents", dependents)):
+        if entries:
+            parts.append(f"**{title}**\n\n" + _bullets(entries))
+    return "\n\n".join((*parts, *_omissions(result.omitted))) + "\n"
+
+
+def _bullets(entries: list[str]) -> str:
+    return "\n".join(f"- {entry}" for entry in entries)
+
+
+def _omissions(omitted: dict[str, int] | UnsetType) -> list[str]:
+    """What a budget has cut, so that nobody takes a part for the whole."""
+    if isinstance(omitted, UnsetType):
+        return []
+    return ["_Left out: " + ", ".join(f"{count} of {name}" for name, count in sorted(omitted.items())) + "_"]
 
 
 def _located(result: LocateResult) -> str:
@@ -23,6 +86,8 @@ def _located(result: LocateResult) -> str:
     ]
     for place, node in enumerate(result.results, start=1):
         parts += ["---", _entry(place, node, names)]
+    if result.truncated and not isinstance(result.next_cursor, UnsetType):
+        parts.append(f"_More follow: cursor {_code(result.next_cursor)}_")
     if result.structural_map:
         parts += ["---", "## Structural Map", _fenced(_tree(result, names))]
     return "\n\n".join(parts) + "\n"

@@ -79,6 +79,9 @@ class FreshIndex:
     def ready_to_search(self) -> SearchState:
         return SearchState(partition=self._partition, embedding=Embedding(embedded=9, total=9))
 
+    def generation(self) -> int:
+        return 0
+
     def partition(self) -> Partition:
         return self._partition
 

@@ -14,7 +14,8 @@ from smp.query.resolve import resolve_node, resolve_scope
 from smp.query.search import SEARCHED_FIELDS, search, searched_nodes
 from smp.rpc.context import RequestContext
 from smp.rpc.method import rpc_method
-from smp.rpc.reading import graph_of, note_read, rfc3339, wire
+from smp.rpc.pages import Cursor, cursor_after, page_start
+from smp.rpc.reading import given, graph_of, note_read, rfc3339, wire
 from smp.rpc.wire import NodeRef, Params, QueryText, Result, ScopeText, SessionRef, Tag, Text, TopK
 
 Tags = Annotated[tuple[Tag, ...], Meta(description="Unique.")]
@@ -280,6 +281,7 @@ class SearchParams(Params, frozen=True, kw_only=True):
     filter: SearchFilter = SearchFilter()
     top_k: TopK = 10
     session_id: SessionRef | UnsetType = UNSET
+    cursor: Cursor | UnsetType = UNSET
 
 
 class MatchResult(Result, frozen=True, kw_only=True):
@@ -296,12 +298,15 @@ class MatchResult(Result, frozen=True, kw_only=True):
 
 
 class SearchResult(Result, frozen=True, kw_only=True):
-    """total counts matches beyond top_k too. scope_node_count is given where nothing matches."""
+    """total counts matches beyond top_k too. scope_node_count is given where nothing matches. truncated: more matches follow,
+    with `next_cursor`."""
 
     matches: tuple[MatchResult, ...]
     total: int
     searched_fields: tuple[str, ...]
     scope_node_count: int | UnsetType = UNSET
+    truncated: bool = False
+    next_cursor: str | UnsetType = UNSET
 
 
 @rpc_method("smp/search")
@@ -311,6 +316,8 @@ def search_metadata(params: SearchParams, ctx: RequestContext) -> SearchResult:
     note_read(ctx, params.session_id, method="smp/search")
     wanted = params.filter
     scope = resolve_scope(graph, wanted.scope, path="filter.scope") if wanted.scope != "full" else Scope()
+    generation = ctx.services.indexer.generation()
+    offset = page_start(params, given(params.cursor), generation=generation)
     answer = search(
         ctx.services.metadata,
         params.query,
@@ -318,8 +325,9 @@ def search_metadata(params: SearchParams, ctx: RequestContext) -> SearchResult:
         node_types=wanted.node_types,
         tags=_unique(wanted.tags, path="filter.tags"),
         scope=scope,
-        limit=params.top_k,
+        limit=offset + params.top_k,
     )
+    more = answer.total > offset + params.top_k
     counted = UNSET if answer.total else searched_nodes(graph, node_types=wanted.node_types, scope=scope)
     return SearchResult(
         matches=tuple(
@@ -333,11 +341,13 @@ def search_metadata(params: SearchParams, ctx: RequestContext) -> SearchResult:
                 matched_on=match.matched_on,
                 bm25_score=match.bm25,
             )
-            for match in answer.matches
+            for match in answer.matches[offset:]
         ),
         total=answer.total,
         searched_fields=SEARCHED_FIELDS,
         scope_node_count=counted,
+        truncated=more,
+        next_cursor=cursor_after(params, offset + params.top_k, generation=generation) if more else UNSET,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, UnsetType, field
+from msgspec import UNSET, Meta, UnsetType, field, structs
 
 from smp.domain.graph import EdgeKind, NodeKind
 from smp.indexing.reports import FileChange
@@ -15,9 +15,25 @@ from smp.query.impact import impact
 from smp.query.resolve import resolve_file, resolve_node, resolve_path
 from smp.rpc.context import RequestContext
 from smp.rpc.method import rpc_method
+from smp.rpc.pages import MaxTokens, shortened
 from smp.rpc.reading import graph_of, hot_rule, note_read, wire
 from smp.rpc.wire import KnownResult, NodeRef, Params, Path, Result, Risk, SessionRef
 
+CONTEXT_LISTS = (
+    "imports",
+    "imported_by",
+    "defines.functions",
+    "defines.classes",
+    "structurally_similar",
+    "entry_points",
+    "data_flow_in",
+    "data_flow_out",
+    "reach",
+    "attention.unresolved",
+    "attention.without_direct_test",
+    "attention.recent_changes",
+)
+IMPACT_LISTS = ("affected_files", "affected_functions", "required_updates")
 ChangeType = Literal["signature_change", "delete", "move"]
 
 
@@ -31,6 +47,7 @@ class ContextParams(Params, frozen=True, kw_only=True):
     scope: Literal["edit", "create", "debug", "review"] = "edit"
     depth: Annotated[int, Meta(ge=1, le=10)] = 2
     session_id: SessionRef | UnsetType = UNSET
+    max_tokens: MaxTokens | UnsetType = UNSET
 
 
 class SummaryResult(Result, frozen=True, kw_only=True):
@@ -143,7 +160,8 @@ class AttentionResult(Result, frozen=True, kw_only=True):
 
 
 class ContextResult(Result, frozen=True, kw_only=True):
-    """reach: files that import this one, directly or within `depth` imports, nearest first."""
+    """reach: files that import this one, directly or within `depth` imports, nearest first. omitted: entries cut from the
+    end of each list, for `max_tokens`; truncated where there are any."""
 
     summary: SummaryResult
     file: SelfResult = field(name="self")
@@ -157,6 +175,8 @@ class ContextResult(Result, frozen=True, kw_only=True):
     reach: tuple[ReachResult, ...]
     attention: AttentionResult | UnsetType = UNSET
     known: KnownResult | UnsetType = UNSET
+    truncated: bool = False
+    omitted: dict[str, int] | UnsetType = UNSET
 
 
 @rpc_method("smp/context")
@@ -169,7 +189,7 @@ def context(params: ContextParams, ctx: RequestContext) -> ContextResult:
     found = file_context(graph, telemetry, file, hot=hot_rule(ctx), depth=params.depth)
     known = ctx.services.records.known(file.qualname)
     closer = params.scope in ("debug", "review")
-    return ContextResult(
+    result = ContextResult(
         summary=wire(found.summary, SummaryResult),
         file=SelfResult(
             id=file.id, path=file.qualname, language=file.language, lines=file.lines, source_hash=file.source_hash
@@ -192,6 +212,10 @@ def context(params: ContextParams, ctx: RequestContext) -> ContextResult:
         attention=wire(attention(graph, telemetry, file), AttentionResult) if closer else UNSET,
         known=wire(known, KnownResult) if known is not None else UNSET,
     )
+    if isinstance(params.max_tokens, UnsetType):
+        return result
+    result, omitted = shortened(result, params.max_tokens, CONTEXT_LISTS)
+    return structs.replace(result, truncated=True, omitted=omitted) if omitted else result
 
 
 class ImpactParams(Params, frozen=True, kw_only=True):
@@ -200,6 +224,7 @@ class ImpactParams(Params, frozen=True, kw_only=True):
     entity: NodeRef
     change_type: ChangeType
     session_id: SessionRef | UnsetType = UNSET
+    max_tokens: MaxTokens | UnsetType = UNSET
 
 
 class AffectedResult(Result, frozen=True, kw_only=True):
@@ -220,7 +245,8 @@ class UpdateResult(Result, frozen=True, kw_only=True):
 
 
 class ImpactResult(Result, frozen=True, kw_only=True):
-    """transitive_functions, transitive_files: what depends on the entity further away."""
+    """transitive_functions, transitive_files: what depends on the entity further away. omitted: entries cut from the end of
+    each list, for `max_tokens`; truncated where there are any."""
 
     affected_files: tuple[str, ...]
     affected_functions: tuple[AffectedResult, ...]
@@ -228,6 +254,8 @@ class ImpactResult(Result, frozen=True, kw_only=True):
     required_updates: tuple[UpdateResult, ...]
     transitive_functions: int
     transitive_files: int
+    truncated: bool = False
+    omitted: dict[str, int] | UnsetType = UNSET
 
 
 @rpc_method("smp/impact")
@@ -236,7 +264,11 @@ def assess_impact(params: ImpactParams, ctx: RequestContext) -> ImpactResult:
     graph = graph_of(ctx, params.session_id)
     entity = resolve_node(graph, params.entity, path="entity")
     note_read(ctx, params.session_id, entity, method="smp/impact")
-    return wire(impact(graph, entity, change_type=params.change_type), ImpactResult)
+    result = wire(impact(graph, entity, change_type=params.change_type), ImpactResult)
+    if isinstance(params.max_tokens, UnsetType):
+        return result
+    result, omitted = shortened(result, params.max_tokens, IMPACT_LISTS)
+    return structs.replace(result, truncated=True, omitted=omitted) if omitted else result
 
 
 class DiffParams(Params, frozen=True, kw_only=True):

@@ -11,7 +11,8 @@ from smp.domain.ids import NodeId
 from smp.query.locate import DEFAULT_KINDS, Query, Stores, locate
 from smp.rpc.context import RequestContext
 from smp.rpc.method import rpc_method
-from smp.rpc.reading import graph_of, hot_rule, note_read, wire
+from smp.rpc.pages import CHARACTERS_PER_TOKEN, Cursor, MaxTokens, cursor_after, fitting, page_start
+from smp.rpc.reading import given, graph_of, hot_rule, note_read, wire
 from smp.rpc.wire import Params, QueryText, Result, SessionRef, TopK
 
 
@@ -31,6 +32,8 @@ class LocateParams(Params, frozen=True, kw_only=True):
     community_id: Annotated[str, Meta(min_length=1)] | None = None
     ranking: Literal["composite", "fusion"] = "composite"
     session_id: SessionRef | UnsetType = UNSET
+    max_tokens: MaxTokens | UnsetType = UNSET
+    cursor: Cursor | UnsetType = UNSET
 
 
 class RoutedResult(Result, frozen=True, kw_only=True):
@@ -83,7 +86,8 @@ class EmbeddingResult(Result, frozen=True, kw_only=True):
 
 class LocateResult(Result, frozen=True, kw_only=True):
     """results by falling score; routed_community is null where all were searched. embedding: how many of the nodes have
-    their vector by now; until all have, similarity finds less than words and graph do."""
+    their vector by now; until all have, similarity finds less than words and graph do. truncated: more results follow, with
+    `next_cursor`."""
 
     query: str
     routed_community: RoutedResult | None
@@ -92,6 +96,8 @@ class LocateResult(Result, frozen=True, kw_only=True):
     results: tuple[RankedResult, ...]
     structural_map: tuple[StructuralLinkResult, ...]
     embedding: EmbeddingResult
+    truncated: bool = False
+    next_cursor: str | UnsetType = UNSET
 
 
 @rpc_method("smp/locate")
@@ -101,6 +107,7 @@ def locate_code(params: LocateParams, ctx: RequestContext) -> LocateResult:
     graph = graph_of(ctx, params.session_id)
     note_read(ctx, params.session_id, method="smp/locate")
     state = services.indexer.ready_to_search()
+    offset = page_start(params, given(params.cursor), generation=state.generation)
     found = locate(
         Stores(
             graph=graph,
@@ -116,17 +123,23 @@ def locate_code(params: LocateParams, ctx: RequestContext) -> LocateResult:
             seed_k=params.seed_k,
             hops=params.hops,
             top_k=params.top_k,
+            offset=offset,
             kinds=params.node_types,
             community_id=NodeId(params.community_id) if params.community_id is not None else None,
             ranking=params.ranking,
         ),
     )
+    results = tuple(wire(node, RankedResult) for node in found.results)
+    if not isinstance(params.max_tokens, UnsetType):
+        results = results[: fitting(results, params.max_tokens * CHARACTERS_PER_TOKEN)]
+    shown = {result.node_id for result in results}
+    more = found.remaining + len(found.results) - len(results) > 0
     return LocateResult(
         query=found.query,
         routed_community=wire(found.routed_community, RoutedResult) if found.routed_community else None,
         seed_count=found.seed_count,
         total_walked=found.total_walked,
-        results=tuple(wire(node, RankedResult) for node in found.results),
+        results=results,
         structural_map=tuple(
             StructuralLinkResult(
                 source=link.source,
@@ -137,8 +150,11 @@ def locate_code(params: LocateParams, ctx: RequestContext) -> LocateResult:
                 bridge=UNSET if link.bridge is None else link.bridge,
             )
             for link in found.structural_map
+            if link.source in shown and link.target in shown
         ),
         embedding=wire(state.embedding, EmbeddingResult),
+        truncated=more,
+        next_cursor=cursor_after(params, offset + len(results), generation=state.generation) if more else UNSET,
     )
 
 
