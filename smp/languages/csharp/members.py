@@ -272,6 +272,11 @@ class MemberWalk(StatementWalk):
         accessors = accessors_of(node)
         listed = node.child_by_field_name("parameters") if indexer else None
         members = draft.static_members if static else draft.members
+        if first_of(node, "explicit_interface_specifier") is not None and any(
+            other != node and other.type == node.type and member_name(other) == name
+            for other in (flattened(node.parent) if node.parent is not None else ())
+        ):
+            members = []  # seen through the interface only; the class's own property has the name
         arrow = arrow_of(node)
         getter = accessors.get("get")
         if arrow is not None or getter is not None:

@@ -34,6 +34,26 @@ class Money : IDisposable
     public void Dispose() { }
 }
 
+interface IRange
+{
+    object To { get; }
+}
+
+class Range : IRange
+{
+    public int To { get; }
+
+    object IRange.To => To;
+
+    void Run(IRange other)
+    {
+        var end = To;
+        // -/> Main.cs#Range.To~2
+        var far = other.To;
+        // -> Main.cs#IRange.To [property]
+    }
+}
+
 class User
 {
     private Money own = new();
