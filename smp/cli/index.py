@@ -11,7 +11,7 @@ from smp.cli.options import IndexProgress, repository_options
 from smp.domain.errors import Invalid
 from smp.settings import Settings, load_settings
 
-_SHOWN_SKIPS = 5
+_SHOWN = 5
 
 
 @click.command()
@@ -40,10 +40,13 @@ def index(settings: Settings, path: str | None, as_json: bool) -> None:
         f"indexed {report.files} files ({report.parsed} parsed) in {report.duration_ms / 1000:.1f} s: "
         f"{report.nodes} nodes, {report.edges} edges, {report.unresolved} unresolved calls"
     )
-    if report.skipped:
-        shown = ", ".join(f"{item.path} ({item.reason})" for item in report.skipped[:_SHOWN_SKIPS])
-        more = len(report.skipped) - _SHOWN_SKIPS
-        stderr.print(f"skipped: {shown}" + (f" and {more} more" if more > 0 else ""), soft_wrap=True, markup=False)
+    for what, items in (
+        ("skipped", [f"{item.path} ({item.reason})" for item in report.skipped]),
+        ("damaged", [f"{item.file}:{item.line} ({item.message})" for item in report.parse_errors]),
+    ):
+        if items:
+            more = f" and {len(items) - _SHOWN} more (--json lists all)" if len(items) > _SHOWN else ""
+            stderr.print(f"{what}: {', '.join(items[:_SHOWN])}{more}", soft_wrap=True, markup=False)
 
 
 COMMANDS = (index,)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from smp.domain.ids import FilePath
 from smp.domain.source import ANALYSIS_FORMAT, Damage, FileAnalysis, FileSummary
 from smp.indexing.bodies import with_bodies
@@ -24,9 +26,16 @@ def analyse(path: FilePath, content: bytes) -> FileAnalysis:
     """
     language = language_of(path)
     if language is not None:
-        return with_bodies(language.analyse(path, content), content)
+        return _with_encoding(with_bodies(language.analyse(path, content), content), language.undecodable(content))
     node = config_node(path, content) if is_config(path) else file_node(path, content, language=None)
     return FileAnalysis(path=path, language=None, nodes=(node,))
+
+
+def _with_encoding(analysis: FileAnalysis, found: Damage | None) -> FileAnalysis:
+    if found is None:
+        return analysis
+    damage = sorted((*analysis.damage, found), key=lambda one: (one.line, one.message))
+    return msgspec.structs.replace(analysis, damage=tuple(damage))
 
 
 def wants_config(path: FilePath) -> bool:

@@ -39,7 +39,8 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from smp.domain.ids import FilePath
-from smp.domain.source import FileAnalysis, FileSummary, ImportDecl
+from smp.domain.source import Damage, FileAnalysis, FileSummary, ImportDecl
+from smp.languages.nodes import not_in
 
 
 class Module(Struct, frozen=True, kw_only=True):
@@ -274,6 +275,10 @@ class Language(abc.ABC):
     @abc.abstractmethod
     def analyse(self, path: FilePath, content: bytes) -> FileAnalysis:
         """Read one file. Never raises for bad content: what cannot be read is `damage`."""
+
+    def undecodable(self, content: bytes) -> Damage | None:
+        """The first place of a file that is not in the encoding its readers expect: UTF-8, but where the language says other."""
+        return not_in(content, "utf-8")
 
     @abc.abstractmethod
     def wants_config(self, path: FilePath) -> bool:

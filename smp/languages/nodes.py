@@ -7,6 +7,7 @@ import hashlib
 from smp.domain.graph import Node, NodeKind
 from smp.domain.ids import ContentHash, FilePath, mint_node_id
 from smp.domain.metadata import Metadata
+from smp.domain.source import Damage
 
 _NO_METADATA = Metadata()
 _CONFIG_SUFFIXES = (".toml", ".json", ".jsonc", ".yaml", ".yml", ".ini", ".cfg", ".conf", ".properties", ".env")
@@ -75,3 +76,15 @@ def _whole_file(
         metadata=metadata,
         complexity=complexity,
     )
+
+
+def not_in(content: bytes, encoding: str) -> Damage | None:
+    """The first place at which bytes are not in an encoding."""
+    try:
+        content.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        return Damage(
+            line=line, message=f"byte 0x{content[error.start]:02x} is no {encoding}; the rest of the file counts"
+        )
+    return None

@@ -162,7 +162,7 @@ def test_links_are_followed_inside_and_named_when_they_lead_outside(checkout: Ch
     (checkout.root / "folder").symlink_to(tmp_path)
     sources = checkout.sources()
     assert sorted(sources.list().files) == ["a.py", "inside.py"]
-    assert reasons(sources) == {"folder": "link_outside", "outside.py": "link_outside"}
+    assert reasons(sources) == {"broken.py": "link_broken", "folder": "link_outside", "outside.py": "link_outside"}
 
 
 def test_reading_gives_bytes_as_they_are_and_leaves_out_what_is_missing(checkout: Checkout) -> None:

@@ -197,7 +197,7 @@ class GitSourceTree(SourceTree):
             if seen.hash is not None:
                 files[path] = seen.hash
             elif seen.reason:
-                skipped.append(SkippedFile(path=path, reason=seen.reason))
+                skipped.append(SkippedFile(path=FilePath(path.rstrip("/")), reason=seen.reason))
         return files, tuple(skipped), fresh
 
     def _paths(self, below: Iterable[FilePath] = ()) -> tuple[FilePath, ...]:
@@ -218,11 +218,13 @@ class GitSourceTree(SourceTree):
             status = os.lstat(full)
             if stat.S_ISLNK(status.st_mode):
                 target = os.path.realpath(full)
-                if not target.startswith(self._prefix):
+                if not (target + os.sep).startswith(self._prefix):
                     return _Seen((0, 0, 0, 0), None, "link_outside")
+                if not os.path.lexists(target):
+                    return _Seen((0, 0, 0, 0), None, "link_broken")
                 status = os.stat(full)
             if not stat.S_ISREG(status.st_mode):
-                return None
+                return _no_file(Path(full), status.st_mode)
             stamp = stamp_of(status)
             known = self._seen.get(path)
             if known is not None and known.stamp == stamp:
@@ -348,6 +350,15 @@ class GitSourceTree(SourceTree):
             said = done.stderr.decode("utf-8", "replace").strip()
             raise Unavailable(f"git {arguments[0]} failed: {said}", backend="git")
         return done
+
+
+def _no_file(full: Path, mode: int) -> _Seen | None:
+    """What git lists and is no file; a folder in a file's place is listed by what it holds."""
+    reason: str | None = "not_a_file"
+    if stat.S_ISDIR(mode):
+        linked = full.is_symlink()
+        reason = "link_folder" if linked else "repository" if os.path.lexists(full / ".git") else None
+    return None if reason is None else _Seen((0, 0, 0, 0), None, reason)
 
 
 def _left_out(path: str) -> bool:

@@ -6,6 +6,9 @@ import codecs
 import re
 from collections.abc import Callable
 
+from smp.domain.source import Damage
+from smp.languages.nodes import not_in
+
 _COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", re.ASCII)
 _BOM = codecs.BOM_UTF8
 
@@ -33,6 +36,22 @@ def to_utf8(content: bytes) -> tuple[bytes, Callable[[int], int]]:
         text = content.decode(encoding)
     source = text.encode("utf-8")
     return source, lambda offset: len(source[:offset].decode("utf-8").encode(encoding, "replace"))
+
+
+def wrong_encoding(content: bytes) -> Damage | None:
+    """Where a source is not in the encoding that it declares, or declares one that Python does not know."""
+    for number, line in enumerate(content.removeprefix(_BOM).split(b"\n", 2)[:2], start=1):
+        found = _COOKIE.match(line)
+        if found is None:
+            if line.strip() and not line.lstrip().startswith(b"#"):
+                break
+            continue
+        name = found[1].decode("ascii")
+        try:
+            return not_in(content, codecs.lookup(name).name)
+        except LookupError:
+            return Damage(line=number, message=f"unknown encoding {name!r}; read as Latin-1")
+    return not_in(content, "utf-8")
 
 
 def _declared(content: bytes) -> str:

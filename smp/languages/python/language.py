@@ -15,7 +15,7 @@ from smp.languages.base import Language, Resolver, Tables
 from smp.languages.nodes import file_node, hash_bytes
 from smp.languages.python import grammar as g
 from smp.languages.python.bodies import BodyWalk
-from smp.languages.python.decoding import to_utf8
+from smp.languages.python.decoding import to_utf8, wrong_encoding
 from smp.languages.python.definitions import Extractor, docstring
 from smp.languages.python.modules import PythonResolver, is_python_config
 from smp.languages.python.scopes import collect_bindings
@@ -34,6 +34,9 @@ class Python(Language):
     name = "python"
     family = "python"
     suffixes = (".py", ".pyi", ".pyw")
+
+    def undecodable(self, content: bytes) -> Damage | None:
+        return wrong_encoding(content)
 
     def analyse(self, path: FilePath, content: bytes) -> FileAnalysis:
         source, stored = to_utf8(content)
