@@ -57,7 +57,6 @@ class Overloads:
         self.tables = program.tables
         self.lookup = lookup
         self.types = types
-        self._static: dict[tuple[int, int], tuple[Given, ...]] = {}
 
     # Arguments -------------------------------------------------------------------------------------------------------
 

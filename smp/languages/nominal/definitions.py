@@ -13,7 +13,6 @@ from smp.languages.nodes import hash_bytes
 from smp.languages.nominal.syntax import line_of, one_line, text_of
 
 MAX_SIGNATURE = 400
-_STAR = ("/**", "*/", "/*")
 
 
 @dataclass(eq=False, slots=True)
