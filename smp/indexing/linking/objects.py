@@ -21,6 +21,7 @@ from smp.indexing.linking.values import (
     FUNC,
     GEN,
     INST,
+    MODULE,
     PARTIAL,
     UNKNOWN,
     XBOUND,
@@ -279,7 +280,7 @@ class ObjectRules(External, abc.ABC):
             found = self.lookup.find(value.ref, name)
             if found.owner is not None or self.lookup.declared_type(value.ref, name) is not None:
                 return None
-        elif value.kind not in (CONT, FUNC, BOUND, CLASS, XINST, XBOUND):
+        elif value.kind not in (CONT, FUNC, BOUND, CLASS, XINST, XBOUND, MODULE):
             return None
         return self.intern.xbound(self.tables.awaited_methods[name], value)
 

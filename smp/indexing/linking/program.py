@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from smp.domain.graph import Resolution
 from smp.domain.ids import FilePath
-from smp.domain.source import NOTHING, FileSummary, Op
+from smp.domain.source import NOTHING, ArgKind, FileSummary, Op
 from smp.indexing.linking.extensions import build_extensions, promised
 from smp.indexing.linking.inheritance import build_hierarchy
 from smp.indexing.linking.modules import Modules
@@ -465,6 +465,8 @@ class Program(Modules):
             return self.base_values(unit, op[1])
         if op[0] == Op.CALL:
             return self._called_base(unit, op)
+        if op[0] == Op.PARAM:
+            return []  # of a mixin: what it is given stands behind it where it is called
         resolved = self.resolve(unit, at)
         found: list[ClassRef | str] = []
         for value in sorted(resolved.labels, key=lambda v: v.key):
@@ -482,7 +484,8 @@ class Program(Modules):
         return found or [""]
 
     def _called_base(self, unit: Unit, op: tuple[int, ...]) -> list[ClassRef | str]:
-        """Bases made by a call: a class factory of the standard library is external; `with_metaclass(M, B)` is B."""
+        """Bases made by a call: a class factory of the standard library is external; `with_metaclass(M, B)` is B; a function
+        that makes a class gives that class, with the classes that it is handed behind it."""
         callee = self.resolve(unit, op[1])
         names = {value.name for value in callee.labels if value.kind == EXT}
         found: list[ClassRef | str] = []
@@ -493,7 +496,20 @@ class Program(Modules):
                     found += self.base_values(unit, op[position])
             else:
                 found.append(f"{name}()")
+        for value in sorted((v for v in callee.labels if isinstance(v.ref, FuncRef)), key=lambda v: v.key):
+            assert isinstance(value.ref, FuncRef)
+            found += self._mixed_in(value.ref)
+            for position in range(2, len(op), 3):
+                if op[position] == ArgKind.POSITIONAL and op[position + 2] != NOTHING:
+                    found += [base for base in self.base_values(unit, op[position + 2]) if base and base not in found]
         return found or [""]
+
+    def _mixed_in(self, ref: FuncRef) -> list[ClassRef | str]:
+        """Classes that a function makes and returns."""
+        self.read(("site", ref.unit))
+        owner = self.units[ref.unit]
+        made = [value for at in ref.decl.returns for value in self.resolve(owner, at).labels]
+        return [value.ref for value in sorted(made, key=lambda v: v.key) if isinstance(value.ref, ClassRef)]
 
     def is_below(self, ref: ClassRef, ancestor: ClassRef) -> bool:
         """Whether a class is another one or derived from it."""

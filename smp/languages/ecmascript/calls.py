@@ -9,6 +9,7 @@ import tree_sitter
 
 from smp.domain.source import NOTHING, ArgKind, ImportDecl, Op, SiteKind
 from smp.languages.ecmascript.expressions import OBJECT, ExpressionWalk
+from smp.languages.ecmascript.scopes import prototype_argument
 from smp.languages.ecmascript.syntax import key_name, line_of, member_path, one_line, string_value, text_of, unwrap
 from smp.languages.ecmascript.testing import HOOKS, runner_name
 from smp.languages.ecmascript.walk import ClassDraft
@@ -43,7 +44,13 @@ class CallWalk(ExpressionWalk):
         value = self.invoke(node, callee, arguments, Op.CALL)
         self._note_hook(callee, arguments)
         self._note_inherits(target, arguments)
+        if prototype_argument(node) is not None:
+            self.extend_prototype(value)
         return value
+
+    def extend_prototype(self, call: int) -> None:
+        """`Object.assign(F.prototype, { … })` adds methods; modules say how."""
+        raise NotImplementedError
 
     def _new(self, node: tree_sitter.Node) -> int:
         callee, arguments = node.child_by_field_name("constructor"), node.child_by_field_name("arguments")
@@ -119,14 +126,19 @@ class CallWalk(ExpressionWalk):
             name = ""  # a package: what it assigns to `module.exports` is the package as far as names go
         return self.declare_import(module, name, node) if module else None
 
-    def declare_import(self, module: str, name: str, node: tree_sitter.Node) -> int:
+    def import_type(self, module: str, name: str, node: tree_sitter.Node) -> int:
+        """A type that is taken from a module where it is named."""
+        return self.declare_import(module, name, node, type_only=True)
+
+    def declare_import(self, module: str, name: str, node: tree_sitter.Node, *, type_only: bool = False) -> int:
         """An import that stands in an expression."""
         self.b.imports.append(
             ImportDecl(
                 module=module,
                 name=name,
-                line=line_of(node),
+                line=self.doc_line or line_of(node),
                 owner=self.frame.owner,
+                type_only=type_only,
                 conditional=bool(self.conditional),
                 local=self.frame is not self.file_frame,
                 dynamic=True,

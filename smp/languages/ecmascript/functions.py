@@ -34,7 +34,7 @@ class FunctionWalk(CallWalk):
 
     typed: bool
     """True for TypeScript, whose comments declare nothing."""
-    belongs: dict[int, ClassDraft]
+    belongs: dict[int, tuple[ClassDraft, FunctionFlag]]
     """Classes that functions became methods of after they were written (`C.prototype.m = f`)."""
     receivers: dict[int, int]
     """What `this` is, by function, where it is not what the kind of the function says."""
@@ -105,11 +105,14 @@ class FunctionWalk(CallWalk):
         if slot in self.receivers:
             frame.this = self.receivers[slot]
         if slot in self.belongs:
-            cls, flags = self.belongs[slot], flags | FunctionFlag.METHOD
+            cls, added = self.belongs[slot]
+            flags |= FunctionFlag.METHOD | added
         documented = self._documented(node)
+        self.doc_line = 0 if documented is NO_TYPES else line_of(node)
         params = self.parameters(node, slot, documented)
         annotation = self.return_annotation(node, documented, is_async=bool(flags & FunctionFlag.ASYNC))
         frame.returning = annotation if not flags & FunctionFlag.GENERATOR else NOTHING
+        self.doc_line = 0
         predicate, asserts = self._predicate(node)
         body = body_of(node)
         if body is not None and body.type == "statement_block":
@@ -140,15 +143,21 @@ class FunctionWalk(CallWalk):
         definition = self.outline.definition_of(node)
         return doc_types(definition.span) if definition is not None and not self.typed else NO_TYPES
 
-    def documented_type(self, text: str) -> int:
+    def documented_type(self, text: str, line: int = 0) -> int:
         """The type that a comment declares."""
-        return self.type_of(type_node(text)) if text else NOTHING
+        if not text:
+            return NOTHING
+        self.doc_line, before = line or self.doc_line, self.doc_line
+        found = self.type_of(type_node(text))
+        self.doc_line = before
+        return found
 
     def parameters(self, node: tree_sitter.Node, slot: int, documented: DocTypes = NO_TYPES) -> tuple[Param, ...]:
         """Rows of the parameters; their names begin with what is passed, defaults are evaluated inside."""
         found: list[Param] = []
         for parameter in parameters_of(node):
             pattern, default_node, written = parameter_parts(parameter)
+            self.decorate(parameter, NOTHING)
             annotation = self.annotation(written)
             if annotation == NOTHING and documented.parameters:
                 annotation = self.documented_type(documented.parameters.get(text_of(pattern), ""))
@@ -196,10 +205,12 @@ class FunctionWalk(CallWalk):
                 return self.type_of(arguments.named_children[0])
         return self.type_of(inner)
 
-    def adopt(self, function_op: int, draft: ClassDraft) -> None:
-        """Makes a function whose body has not been walked yet a method of a class."""
+    def adopt(self, function_op: int, draft: ClassDraft, flags: FunctionFlag = FunctionFlag.NONE) -> None:
+        """Makes a function whose body has not been walked yet a method of a class, or an accessor."""
         if function_op != NOTHING and self.b.ops[function_op][0] == Op.FUNC:
-            self.belongs[self.b.ops[function_op][1]] = draft
+            slot = self.b.ops[function_op][1]
+            self.belongs[slot] = draft, flags
+            self.receivers.pop(slot, None)  # it was written in an object literal
 
     def signature(self, node: tree_sitter.Node, draft: ClassDraft | None, flags: int) -> int:
         """A function that is declared and not written here: a row without a body."""
@@ -352,6 +363,8 @@ class FunctionWalk(CallWalk):
         name = key_name(key) or ""
         static = has_token(member, "static")
         annotation = self.annotation(member.child_by_field_name("type"))
+        if annotation == NOTHING and not self.typed:
+            annotation = self.documented_type(doc_types(member).type, line_of(member))
         if annotation != NOTHING and not static:
             draft.annotations.setdefault(name, annotation)
         self.decorate(member, NOTHING)

@@ -15,8 +15,9 @@ from smp.languages.ecmascript.documentation import docstring_node
 from smp.languages.ecmascript.grammar import parse
 from smp.languages.ecmascript.syntax import text_of
 
-_TAG = re.compile(r"@(param|arg|argument|returns?|type)\s*\{")
+_TAG = re.compile(r"@(param|arg|argument|returns?|type|typedef|property|prop)\s*\{")
 _NAME = re.compile(r"\s*\[?\s*([\w$.]+)")
+_ANY_OBJECT = frozenset({"", "object", "Object"})
 MAX_TYPE = 300
 """Longest type text that is parsed, in characters."""
 
@@ -27,6 +28,8 @@ class DocTypes(Struct, frozen=True):
     parameters: dict[str, str] = {}
     returns: str = ""
     type: str = ""
+    name: str = ""
+    """The name that the comment gives to its type."""
 
 
 NO_TYPES = DocTypes()
@@ -41,7 +44,8 @@ def doc_types(span: Node) -> DocTypes:
 def read_tags(text: str) -> DocTypes:
     """The type tags of a comment."""
     parameters: dict[str, str] = {}
-    returns = own = ""
+    members: dict[str, dict[str, str]] = {}
+    returns = own = given = ""
     for match in _TAG.finditer(text):
         end = _closing_brace(text, match.end())
         if end is None:
@@ -54,9 +58,30 @@ def read_tags(text: str) -> DocTypes:
             returns = returns or shown
         else:
             name = _NAME.match(text, end + 1)
-            if name is not None and "." not in name[1]:
-                parameters.setdefault(name[1], shown)
-    return DocTypes(parameters, returns, own) if parameters or returns or own else NO_TYPES
+            if name is None:
+                continue
+            holder, _, member = name[1].partition(".")
+            if tag == "typedef":
+                own, given = shown, name[1]
+            elif tag in ("property", "prop"):
+                members.setdefault("", {}).setdefault(name[1], shown)
+            elif not member:
+                parameters.setdefault(holder, shown)
+            elif "." not in member:
+                members.setdefault(holder, {}).setdefault(member, shown)
+    for holder, fields in members.items():
+        text = "{ " + "; ".join(f"{name}: {shown}" for name, shown in fields.items() if "." not in name) + " }"
+        if not holder:
+            own = text if own in _ANY_OBJECT else own
+        elif parameters.get(holder, "") in _ANY_OBJECT:
+            parameters[holder] = text
+    return DocTypes(parameters, returns, own, given) if parameters or returns or own else NO_TYPES
+
+
+def typedefs(root: Node) -> list[tuple[DocTypes, int]]:
+    """The types that comments of a file give names to, each with its line."""
+    found = ((read_tags(text_of(node)), node) for node in root.named_children if node.type == "comment")
+    return [(types, node.start_point[0] + 1) for types, node in found if types.name]
 
 
 def type_node(text: str) -> Node | None:

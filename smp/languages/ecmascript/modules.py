@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 
 import tree_sitter
 
-from smp.domain.source import NOTHING, Exports, ImportDecl, Op
+from smp.domain.source import NOTHING, Exports, FunctionFlag, ImportDecl, Op
 from smp.languages.ecmascript.calls import CALL_HANDLERS, MODULE_VALUE
 from smp.languages.ecmascript.expressions import EXPRESSION_HANDLERS
 from smp.languages.ecmascript.grammar import dialect_of
+from smp.languages.ecmascript.jsdoc import doc_types, typedefs
+from smp.languages.ecmascript.naming import statement_of
 from smp.languages.ecmascript.outline import Outline
 from smp.languages.ecmascript.scopes import Binding, Scopes
 from smp.languages.ecmascript.statements import STATEMENT_HANDLERS, StatementWalk
@@ -52,11 +54,24 @@ class FileWalk(StatementWalk):
             if statement.type == "import_statement":
                 self._import(statement)  # imports come first, wherever they stand
         self.sequence(self.root.named_children)
+        if not self.typed:
+            self._name_documented_types()
         self.drain()
         self.b.exports = self._exports()
         self.finish_variables()
         self.finish_classes()
         self.b.module_kind = "esm" if self.is_esm else "commonjs" if self.is_commonjs else ""
+
+    def _name_documented_types(self) -> None:
+        """`@typedef {T} Name`: other files may import the name as a type."""
+        named = [(types, line) for types, line in typedefs(self.root) if types.name not in self.scopes.file.names]
+        for types, _ in named:
+            self.scopes.file.types.setdefault(types.name, Binding(types.name, "alias", self.scopes.file))
+        for types, line in named:
+            binding, type_op = self.scopes.file.types[types.name], self.documented_type(types.type, line)
+            if type_op != NOTHING:
+                self.write(binding, self.b.op(Op.ALIAS_TYPE, type_op))
+                self.exported_types.append((types.name, binding))
 
     # Imports ---------------------------------------------------------------------------------------------------------
 
@@ -228,7 +243,14 @@ class FileWalk(StatementWalk):
         if draft is not None and binding in self.scopes.makers and path[1:2] == ("prototype",):
             self._assign_prototype(draft, path[2:], value)
             return
-        super().assign_member(target, value)
+        super().assign_member(target, self._documented_member(target, value))
+
+    def _documented_member(self, target: tree_sitter.Node, value: int) -> int:
+        """`/** @type {T} */ this.x = …` declares what it writes."""
+        if self.typed or (member_path(target) or ("",))[0] != "this":
+            return value
+        declared = self.documented_type(doc_types(statement_of(target.parent or target)).type, line_of(target))
+        return self.declared(declared, value) if declared != NOTHING else value
 
     def own_export(self, node: tree_sitter.Node) -> bool:
         """True for `exports` and `module.exports` of this file."""
@@ -242,6 +264,9 @@ class FileWalk(StatementWalk):
             self.exported += self._entries(value)
         elif len(path) == 1:
             self.exported.append((path[0], value))
+            whole = next((held for name, held in reversed(self.exported) if name == MODULE_VALUE), NOTHING)
+            if isinstance(whole, int) and whole != NOTHING:  # it is a member of the exported function or object as well
+                self.b.op(Op.STORE_ATTR, whole, self.b.name(path[0]), value)
 
     def _entries(self, value: int) -> list[tuple[str, Binding | int]]:
         """The constant keys of an object literal, with their values."""
@@ -263,6 +288,33 @@ class FileWalk(StatementWalk):
             assert isinstance(held, int)
             draft.members.append((name, held))
             self.adopt(held, draft)
+
+    def extend_prototype(self, call: int) -> None:
+        """What is put on a prototype at once: methods, or descriptions of properties with their functions."""
+        op = self.b.ops[call]
+        target = self.b.ops[op[4]] if len(op) > 7 and op[4] != NOTHING else (0,)
+        draft = next(
+            (d for d in self.drafts if target[0] == Op.ATTR and self.b.ops[target[1]] == (Op.CLASS, d.index)), None
+        )
+        method = self.b.names[self.b.ops[op[1]][2]] if self.b.ops[op[1]][0] == Op.ATTR else ""
+        if draft is None:
+            return
+        entries = [(name, held) for name, held in self._entries(op[7]) if isinstance(held, int)]
+        if method == "defineProperty" and len(op) > 10 and self.b.ops[op[7]][0] == Op.CONST:
+            entries = [(self.b.names[self.b.ops[op[7]][2]], op[10])] if self.b.ops[op[7]][2] != NOTHING else []
+        for name, held in entries:
+            if method == "assign":
+                draft.members.append((name, held))
+                self.adopt(held, draft)
+            else:
+                self._describe_property(draft, name, held)
+
+    def _describe_property(self, draft: ClassDraft, name: str, described: int) -> None:
+        kinds = {"get": FunctionFlag.PROPERTY, "set": FunctionFlag.SETTER, "value": FunctionFlag.NONE}
+        for kind, held in self._entries(described):
+            if kind in kinds and isinstance(held, int):
+                draft.members.append((name, held))
+                self.adopt(held, draft, kinds[kind])
 
     def _created_from(self, value: int) -> int:
         """The function whose `prototype` a value is (or is made from by `Object.create`)."""

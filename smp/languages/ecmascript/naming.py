@@ -54,6 +54,8 @@ class Names:
         self.bound: dict[int, Bound] = {}
         self.objects: dict[int, str] = {}
         self.members: dict[int, str] = {}
+        self.results: dict[int, str] = {}
+        """Functions that are run where they are written → the name that what they return is bound to."""
 
     def bind(
         self,
@@ -79,6 +81,10 @@ class Names:
             shown = text_of(inner) if own_name and inner is not None else name
             self.bound.setdefault(value.id, Bound(shown, span, node, prefix, exported))
             return True
+        if kind == "array":
+            joined = f"{prefix}.{name}" if prefix and name else name or prefix
+            self.objects.update((part.id, joined) for part in value.named_children if part.type == "object")
+            return False
         if kind == "object":
             joined = f"{prefix}.{name}" if prefix and name else name or prefix
             self.objects.setdefault(value.id, joined)
@@ -90,6 +96,9 @@ class Names:
             parts = (value.child_by_field_name("right"),)
         elif kind == "call_expression":
             parts = _passed_through(value)
+            made = _run_in_place(value)
+            if made is not None:
+                self.results[made.id] = f"{prefix}.{name}" if prefix and name else name or prefix
         found = [
             self.bind(part, name, span=span, node=node, prefix=prefix, exported=exported, own_name=own_name)
             for part in parts
@@ -121,6 +130,13 @@ class Names:
     def member_prefix(self, node: Node) -> str | None:
         """The name that a method is written under; None where the enclosing definition's applies."""
         return self.members.get(node.id)
+
+
+def _run_in_place(call: Node) -> Node | None:
+    """The function of `(() => …)()`."""
+    callee = call.child_by_field_name("function")
+    inner = unwrap(callee) if callee is not None else None
+    return inner if inner is not None and inner.type in _VALUES and inner.type != "class" else None
 
 
 def _passed_through(call: Node) -> tuple[Node | None, ...]:

@@ -13,6 +13,7 @@ ASSERTED = 2
 """How a call narrows whose function asserts: it holds behind the call, or nothing behind it runs."""
 TRUTHY = "(true)"
 """Text that stands for a member that was tested by itself."""
+_ASSERTING = ("assert", "ensure", "invariant", "check", "expect", "must", "require", "verify")
 _LITERALS = frozenset({"true", "false", "number", "null", "undefined"})
 
 
@@ -92,6 +93,12 @@ class NarrowWalk(FunctionWalk):
         callee_op = self.path_value(path) if found is not None else NOTHING
         if found is not None and callee_op != NOTHING:
             self.frame.values[found[0]] = self.b.op(Op.PREDICATE, found[1], callee_op, how)
+
+    def may_assert(self, call: tree_sitter.Node) -> bool:
+        """Whether a call by itself may be an assertion. By its name: what it is called with would be known less well otherwise."""
+        callee = call.child_by_field_name("function")
+        path = member_path(callee) if callee is not None else None
+        return self.typed and path is not None and path[-1].lower().startswith(_ASSERTING)
 
     def _narrow_by_key(self, key: tree_sitter.Node, holder: tree_sitter.Node, *, positive: bool) -> None:
         """`"name" in x`, `#name in x`."""

@@ -17,7 +17,7 @@ from smp.domain.source import Damage
 from smp.languages.ecmascript.definitions import Definition
 from smp.languages.ecmascript.documentation import docstring_node, inline_comment, thrown_name
 from smp.languages.ecmascript.naming import Names, assigned_name, exported_names, statement_of
-from smp.languages.ecmascript.scopes import Scopes, pattern_names
+from smp.languages.ecmascript.scopes import Scopes, pattern_names, prototype_argument
 from smp.languages.ecmascript.syntax import (
     CLASSES,
     FIELDS,
@@ -25,6 +25,7 @@ from smp.languages.ecmascript.syntax import (
     SIGNATURES,
     key_name,
     line_of,
+    member_path,
     text_of,
 )
 from smp.languages.ecmascript.testing import title_of
@@ -62,6 +63,7 @@ class _Context:
     titles: tuple[str, ...] = ()
     top: bool = True
     ambient: bool = False
+    returned: str | None = None
 
 
 class Outline:
@@ -179,11 +181,13 @@ class Outline:
             span = statement_of(node)
             definition = self._define(NodeKind.FUNCTION, own, placed, node=node, span=span, function=node)
         else:
-            self._names.note_result(node, context.prefix)
-            return replace(context, top=False)
+            returned = self._names.results.get(node.id)
+            self._names.note_result(node, context.prefix if returned is None else returned)
+            return replace(context, top=False, returned=returned)
         self.by_node[node.id] = definition
         self._names.note_result(node, definition.qualname)
-        return replace(context, owner=definition, code=definition, prefix=definition.qualname, titles=(), top=False)
+        inner = replace(context, owner=definition, code=definition, prefix=definition.qualname)
+        return replace(inner, titles=(), top=False, returned=None)
 
     def _class(self, node: tree_sitter.Node, context: _Context) -> _Context:
         bound = self._names.bound.get(node.id)
@@ -279,11 +283,12 @@ class Outline:
         for member in node.named_children:
             if member.type == "method_definition":
                 self._names.members[member.id] = context.prefix if prefix is None else prefix
-            elif member.type == "pair" and prefix is not None:
+            elif member.type == "pair":
                 name = key_name(member.child_by_field_name("key"))
                 if name:
                     value = member.child_by_field_name("value")
-                    self._names.bind(value, name, span=member, node=member, prefix=prefix)
+                    through = context.prefix if prefix is None else prefix
+                    self._names.bind(value, name, span=member, node=member, prefix=through)
         return replace(context, top=False)
 
     def _export(self, node: tree_sitter.Node, context: _Context) -> _Context:
@@ -300,12 +305,13 @@ class Outline:
 
     def _return(self, node: tree_sitter.Node, context: _Context) -> _Context:
         for value in node.named_children:
-            self._names.note_object(value, context.prefix)
+            self._names.note_object(value, context.prefix if context.returned is None else context.returned)
         return context
 
     def _call(self, node: tree_sitter.Node, context: _Context) -> _Context:
         found = title_of(node, self._scopes.file)
         if found is None:
+            self._prototype(node)
             return context
         titles = (*context.titles, found.title)
         if found.is_suite:
@@ -318,6 +324,13 @@ class Outline:
         self.by_node[node.id] = definition
         self._builder.tests.append(definition.index)
         return replace(context, owner=definition, code=definition, prefix=definition.qualname, titles=titles, top=False)
+
+    def _prototype(self, call: tree_sitter.Node) -> None:
+        """`Object.assign(F.prototype, { … })`: the methods are named through F."""
+        target, arguments = prototype_argument(call), call.child_by_field_name("arguments")
+        path = member_path(target) if target is not None else None
+        for given in arguments.named_children[1:] if path is not None and arguments is not None else ():
+            self._names.note_object(given, ".".join(path[:-1]) if path is not None else "")
 
     def _comment(self, node: tree_sitter.Node, context: _Context) -> _Context:
         if context.owner is not None:

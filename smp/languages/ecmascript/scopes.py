@@ -139,6 +139,8 @@ class Scopes:
             elif kind in ("assignment_expression", "augmented_assignment_expression"):
                 self._note_writes(node.child_by_field_name("left"), scope)
                 self._note_maker(node.child_by_field_name("left"), scope)
+            elif kind == "call_expression":
+                self._note_maker(prototype_argument(node), scope)
             elif kind == "update_expression":
                 self._note_writes(node.child_by_field_name("argument"), scope)
             if node.named_child_count:
@@ -249,6 +251,18 @@ class Scopes:
     def _note_writes(self, target: Node | None, scope: Scope) -> None:
         for identifier in pattern_names(target) if target is not None else ():
             self._writes.append((scope, text_of(identifier), identifier.start_byte))
+
+
+def prototype_argument(call: Node) -> Node | None:
+    """`F.prototype` in `Object.assign(F.prototype, …)` and `Object.defineProperties(F.prototype, …)`."""
+    callee, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+    if callee is None or arguments is None or callee.type != "member_expression" or not arguments.named_children:
+        return None
+    path, first = member_path(callee), arguments.named_children[0]
+    if path is None or path[0] != "Object" or path[-1] not in ("assign", "defineProperty", "defineProperties"):
+        return None
+    target = member_path(first) if first.type == "member_expression" else None
+    return first if target is not None and target[-1] == "prototype" else None
 
 
 def _declare(scope: Scope, name: str, kind: str) -> None:

@@ -13,7 +13,7 @@ from smp.languages.ecmascript.jsdoc import doc_types
 from smp.languages.ecmascript.naming import statement_of
 from smp.languages.ecmascript.narrowing import ASSERTED, NarrowWalk
 from smp.languages.ecmascript.scopes import Binding
-from smp.languages.ecmascript.syntax import CLASSES, body_of, text_of, unwrap
+from smp.languages.ecmascript.syntax import CLASSES, body_of, line_of, text_of, unwrap
 from smp.languages.ecmascript.type_expressions import is_mapped
 
 _WRAPPERS = frozenset({"export_statement", "ambient_declaration", "labeled_statement", "expression_statement"})
@@ -182,7 +182,7 @@ class StatementWalk(NarrowWalk):
             return
         declared = self.annotation(node.child_by_field_name("type"))
         if not self.typed and declared == NOTHING and node.parent is not None:
-            declared = self.documented_type(doc_types(statement_of(node)).type)
+            declared = self.documented_type(doc_types(statement_of(node)).type, line_of(node))
         if value_node is not None and self._required_names(pattern, value_node):
             return
         value = self.expr(value_node) if value_node is not None else NOTHING
@@ -393,7 +393,7 @@ class StatementWalk(NarrowWalk):
         """An expression whose value nobody takes; an assertion says something of what follows."""
         self.quiet(node)
         inner = unwrap(node)
-        if inner.type == "call_expression":
+        if inner.type == "call_expression" and self.may_assert(inner):
             self.narrow_by_predicate(inner, how=ASSERTED)
 
 

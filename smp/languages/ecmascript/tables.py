@@ -61,6 +61,7 @@ def _arrays() -> dict[str, Transfer]:
         "Object.defineProperties": Transfer(result="arg:0"),
         "Object.assign": Transfer(result="arg:0"),
         "Object.freeze": Transfer(result="arg:0"),
+        "Proxy": Transfer(result="arg:0"),
         "Object.seal": Transfer(result="arg:0"),
         "Object.keys": Transfer(result="list_of:String"),
         "structuredClone": Transfer(result="arg:0"),

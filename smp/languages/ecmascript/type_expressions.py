@@ -138,6 +138,30 @@ class TypeWalk(WalkState):
         name = _PREDEFINED.get(text_of(node))
         return self.builtin_type(name) if name is not None else NOTHING
 
+    def _imported(self, node: tree_sitter.Node) -> int:
+        """`import("./x").Name`."""
+        path: list[str] = []
+        while node.type == "member_expression":
+            name, holder = node.child_by_field_name("property"), node.child_by_field_name("object")
+            if name is None or holder is None:
+                return NOTHING
+            path.insert(0, text_of(name))
+            node = holder
+        callee, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        module = (
+            string_value(arguments.named_children[0]) if arguments is not None and arguments.named_children else None
+        )
+        if callee is None or callee.type != "import" or not module:
+            return NOTHING
+        value = self.import_type(module, path[0] if path else "", node)
+        for name_text in path[1:]:
+            value = self.b.op(Op.ATTR, value, self.b.name(name_text))
+        return value
+
+    def import_type(self, module: str, name: str, node: tree_sitter.Node) -> int:
+        """A type that is taken from a module where it is named; calls say how."""
+        raise NotImplementedError
+
     def _union(self, node: tree_sitter.Node) -> int:
         parts: list[tree_sitter.Node] = []
         stack = [node]
@@ -335,4 +359,6 @@ _TYPES: dict[str, Callable[[TypeWalk, tree_sitter.Node], int]] = {
     "constructor_type": TypeWalk._constructor_type,
     "conditional_type": TypeWalk._either,
     "lookup_type": TypeWalk._looked_up,
+    "member_expression": TypeWalk._imported,
+    "call_expression": TypeWalk._imported,
 }

@@ -103,6 +103,8 @@ class WalkState:
         self.draft_of: dict[Binding, ClassDraft] = {}
         self.bounds: dict[Binding, int] = {}
         self.alias = ""
+        self.doc_line = 0
+        """Where the comment stands whose types are read; they are parsed by themselves and know no line."""
         self.members: dict[tuple[Binding | None, Scope, tuple[str, ...]], Binding] = {}
         self.members_of: dict[tuple[Binding | None, Scope], list[Binding]] = {}
         self.depth = 0
@@ -215,7 +217,7 @@ class WalkState:
     def refer(self, value: int, node: tree_sitter.Node) -> None:
         """Notes that a type is named here."""
         if value != NOTHING and self.b.ops[value][0] != Op.UNBOUND:
-            self.b.site(SiteKind.REFERENCE, value, owner=self.frame.owner, line=line_of(node))
+            self.b.site(SiteKind.REFERENCE, value, owner=self.frame.owner, line=self.doc_line or line_of(node))
 
     # Classes ---------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,5 @@
+module.exports = {
+  lib: require("./lib"),
+  Klass: require("./klass"),
+  ...require("./lib"),
+};

@@ -1,0 +1,9 @@
+class Klass {
+  go() {}
+  static make() {}
+}
+class Inner {
+  run() {}
+}
+Klass.Inner = Inner;
+module.exports = Klass;

@@ -1,0 +1,4 @@
+export function lazy(): void {}
+export default class Lazy {
+  go(): void {}
+}

@@ -1,0 +1,4 @@
+const api = {
+  run(): void {},
+};
+export = api;

@@ -1,0 +1,4 @@
+export default class {
+  go(): void {}
+}
+export const b = () => {};

@@ -1,0 +1,6 @@
+import { a } from "./a.js";
+export * from "./a.js";
+export function cyc(): void {
+  a();
+  // -> packages/core/src/a.ts#a
+}

@@ -1,0 +1,2 @@
+import { one } from "./one";
+export { one as barrel };

@@ -1,0 +1,3 @@
+export default () => {};
+export function helper(): void {}
+const helper2 = 1;

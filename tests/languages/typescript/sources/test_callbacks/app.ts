@@ -1,0 +1,4 @@
+export function run(): void {}
+export class Service {
+  go(): void {}
+}
