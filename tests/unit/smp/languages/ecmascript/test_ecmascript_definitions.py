@@ -58,10 +58,11 @@ def test_object_literals_name_their_methods_through_the_variable() -> None:
     const x = { run() {}, stop: () => 1, nested: { go() {} }, value: 1 }; const y = { run() {} };
     function make() { return { start() {}, "with-dash": function () {} }; }
     const arrow = () => ({ go() {} });
-    call({ shorthand() {}, unnamed: () => 1 });
+    call({ shorthand() {}, byKey: () => 1 }); call([() => 1]);
     """
     assert names(source) == [
         "x", "x.run", "x.stop", "x.nested.go", "y", "y.run", "make", "make.start", "make.with-dash", "arrow", "arrow.go", "shorthand",
+        "byKey",
     ]  # fmt: skip
 
 
