@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from smp.domain.graph import Edge, EdgeKind, Resolution, UnresolvedReason
 from smp.domain.ids import FilePath, NodeId
 from smp.domain.source import NOTHING
-from smp.indexing.linking.values import BOUND, CLASS, FUNC, ClassRef, FuncRef, Value
+from smp.indexing.linking.bits import C_INTERFACE
+from smp.indexing.linking.values import BOUND, CLASS, FUNC, INST, ClassRef, FuncRef, Value
 
 MAX_CANDIDATES = 10
 
@@ -41,6 +42,23 @@ def without_rivals(held: list[Value]) -> tuple[list[Value], set[str]]:
     rivals: set[object] = {ref for refs in groups.values() if len(refs) > 1 for ref in refs}
     kept = [value for value in held if value.ref not in rivals]
     return kept, {str(ref.node_id) for ref in rivals if isinstance(ref, FuncRef)}
+
+
+def by_static_type(held: list[Value]) -> tuple[list[Value], set[str]]:
+    """In a language that knows each receiver's type: methods of that type, and ids of others that flow says may run.
+
+    A value declared to be of an interface has the interface's method, whatever it holds; one declared to be of a class is
+    of no other.
+    """
+    methods = [value for value in held if value.kind == BOUND and value.recv is not None and value.recv.kind == INST]
+    declared = {value.recv.ref for value in methods if value.recv is not None and value.recv.below}
+    if not declared:
+        return held, set()
+    through = {ref for ref in declared if isinstance(ref, ClassRef) and ref.decl.flags & C_INTERFACE}
+    kept = through or declared
+    other = [value for value in methods if value.recv is not None and value.recv.ref not in kept]
+    ids = {value.ref.node_id for value in other if value.ref is not None and value.ref.node_id is not None}
+    return [value for value in held if value not in other], ids if through else set()
 
 
 def finished(

@@ -10,7 +10,7 @@ from smp.domain.source import NOTHING, ArgKind, Op, Site, SiteKind
 from smp.indexing.linking import bits
 from smp.indexing.linking.candidates import Candidates
 from smp.indexing.linking.choosing import Choosing
-from smp.indexing.linking.drafts import Draft, finished, made_classes, without_rivals
+from smp.indexing.linking.drafts import Draft, by_static_type, finished, made_classes, without_rivals
 from smp.indexing.linking.flow import UnitState
 from smp.indexing.linking.objects import RECEIVER_CALLS
 from smp.indexing.linking.overloads import Given
@@ -162,6 +162,9 @@ class Emission(Choosing):
             extra |= open_
         if self.flow.tables.rivals:
             held, between = without_rivals(held)
+            extra |= between
+        if self.flow.tables.structural:
+            held, between = by_static_type(held)
             extra |= between
         for value in held:
             known = self.targets(value, resolved.labels.get(value), targets, extra, external) or known

@@ -313,9 +313,15 @@ class Rules(Iterating):
             for instance in self.types.instances_for(unit, declared[1], value, owner):
                 state.add(result, instance)
         if name in self.stored_names:
+            wanted = self.types.instances(self.program.units[declared[0]], declared[1]) if declared is not None else ()
             for entry in self.program.mro(ref):
-                if isinstance(entry, ClassRef):
-                    state.link(self.node(state, field_key(entry, name)), result)
+                if not isinstance(entry, ClassRef):
+                    continue
+                field = self.node(state, field_key(entry, name))
+                if wanted and self.tables.structural:
+                    self.watch(state, field, self.DECLARED, wanted, result)
+                else:
+                    state.link(field, result)
         if declared is not None and found.owner is None:
             return
         self._members(state, found, value, name, result)

@@ -377,9 +377,15 @@ class FileWalk(StatementWalk):
     def _bind_parameters(self, spec: tree_sitter.Node) -> tuple[str, ...]:
         """Type parameters go by their position, for each method names them as it likes."""
         listed = spec.child_by_field_name("type_parameters")
-        names = [n for child in (listed.named_children if listed else ()) for n in child.children_by_field_name("name")]
+        entries = listed.named_children if listed is not None else []
+        named = [(name, child) for child in entries for name in child.children_by_field_name("name")]
+        names = [name for name, _ in named]
         for position, name in enumerate(names):
             self.bind(text_of(name), self.unbound(f"'{position}"))
+        for position, (name, child) in enumerate(named):
+            bound = self.type_of(child.child_by_field_name("type"))
+            if bound != NOTHING:  # what is given for it, and in any case what its bound says
+                self.bind(text_of(name), self.b.op(Op.UNION, self.unbound(f"'{position}"), bound))
         return tuple(f"'{position}" for position in range(len(names)))
 
     def _type_body(self, node: tree_sitter.Node, name: str, index: int, slot: int, owner: int) -> Class:
