@@ -180,7 +180,7 @@ def _read_file(path: Path) -> dict[str, object]:
         return tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Invalid(f"smp.toml does not parse: {error}", path="smp.toml") from error
     except OSError as error:
         raise Invalid(

@@ -25,7 +25,7 @@ def bind(address: str, port: int) -> socket.socket:
         Unavailable: The address cannot be had.
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((address.strip("[]"), port))

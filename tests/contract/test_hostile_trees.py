@@ -159,3 +159,19 @@ def test_a_file_becomes_a_folder_and_back(repo: Path, tmp_path: Path) -> None:
     index.indexer.ensure_fresh()
     assert set(index.contents()["hash"]) == {"good.py", "thing"}
     index.close()
+
+
+def test_configuration_that_is_nested_too_deeply_counts_as_damaged(repo: Path, tmp_path: Path) -> None:
+    deep = "[" * 5_000 + "]" * 5_000
+    for name, text in {
+        "pyproject.toml": f"a = {deep}\n",
+        "Cargo.toml": f"a = {deep}\n",
+        "package.json": f'{{"a": {deep}}}',
+        "tsconfig.json": f'{{"a": {deep}}}',
+        "web.ts": "export const a = 1;\n",
+        "lib.rs": "fn a() {}\n",
+    }.items():
+        (repo / name).write_text(text)
+    report, index = indexed(repo, tmp_path)
+    assert report.files == 7
+    index.close()

@@ -104,7 +104,7 @@ def _read_pyproject(checkout: Path, lines: list[str], left_out: list[str]) -> No
         return
     try:
         raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return  # the project's own tools will say so
     project = _table(raw.get("project"))
     name = str(project.get("name") or "")

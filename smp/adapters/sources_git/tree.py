@@ -73,7 +73,7 @@ class GitSourceTree(SourceTree):
         self._seen: dict[FilePath, _Seen] = {}
         self._lock = threading.Lock()
         self._listed: tuple[Look, Listing] | None = None
-        self._commit: tuple[bytes, CommitSha] | None = None
+        self._commit: tuple[bytes, CommitSha | None] | None = None
         self._rules: tuple[str, ...] | None = None
         self._dirty: tuple[Listing, CommitSha | None, tuple[FilePath, ...]] | None = None
         self._require_repository()
@@ -114,7 +114,7 @@ class GitSourceTree(SourceTree):
         self._require_repository()
         done = self._run("rev-parse", "--verify", "--quiet", "HEAD^{commit}", check=False)
         commit = CommitSha(done.stdout.decode("ascii").strip()) if done.returncode == 0 else None
-        if key is not None and commit is not None and key == head_key(self._git_dir, self._common_dir):
+        if key is not None and key == head_key(self._git_dir, self._common_dir):
             self._commit = (key, commit)
         return commit
 

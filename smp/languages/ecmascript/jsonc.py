@@ -20,7 +20,7 @@ def read_object(content: bytes | None) -> dict[str, Any]:
     text = _TRAILING_COMMA.sub(lambda match: match[1] or "", text)
     try:
         value = msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 

@@ -208,7 +208,7 @@ def _configured_roots(path: FilePath, content: bytes) -> list[str]:
     if name == "pyproject.toml":
         try:
             return _toml_roots(tomllib.loads(text))
-        except tomllib.TOMLDecodeError:
+        except (tomllib.TOMLDecodeError, RecursionError):
             return []
     if name in ("setup.cfg", "pytest.ini", "tox.ini"):
         parser = configparser.ConfigParser(interpolation=None, strict=False)

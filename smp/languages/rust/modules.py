@@ -34,7 +34,7 @@ class CrateResolver(Resolver):
                 self._manifests[posixpath.dirname(path)] = tomllib.loads(
                     configs[path].decode("utf-8", errors="replace")
                 )
-            except tomllib.TOMLDecodeError:
+            except (tomllib.TOMLDecodeError, RecursionError):
                 continue
         self._libraries: dict[str, str] = {}
         self._roots: dict[str, str] = {}
