@@ -54,6 +54,9 @@ def main() -> None:
     for package in wanted:
         if package not in missing:
             ask(package, results, composite=chosen.composite)
+    if len(missing) == len(wanted):
+        print("nothing to ask about; git clone --bare the repositories named above")
+        return
     report(results)
     if chosen.json:
         chosen.json.write_text(json.dumps(summary(results), indent=1) + "\n", "utf-8")

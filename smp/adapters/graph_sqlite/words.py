@@ -141,7 +141,7 @@ def _best(
     """The best without their number: the index alone ranks, and only what is near the top is looked up to be filtered."""
     where, parameters = _conditions(query)
     ranked = f"SELECT rowid, {_score(query)} AS score FROM words WHERE words MATCH ? ORDER BY score DESC LIMIT ?"
-    asked = 4 * query.limit
+    asked = query.limit + query.limit // 2
     while True:
         rows = connection.execute(ranked, [expression, asked]).fetchall()
         ids: dict[int, str] = {}
