@@ -45,6 +45,7 @@ from smp.indexing.keep_up import keeping_up
 from smp.indexing.keeping import keep_staged, tree_after
 from smp.indexing.link import LINK_FORMAT, Linker
 from smp.indexing.merkle import build_tree
+from smp.indexing.moves import written_on_moved
 from smp.indexing.overlay import OverlayGraphStore
 from smp.indexing.records import (
     NODE_COUNT,
@@ -492,10 +493,11 @@ class Indexer:
             present = record.generation if record else 0
             if present != staged.memory.generation:
                 raise _Raced
+            carried = written_on_moved(changes, self._metadata)
             counts = self._graph.apply(staged.delta)
             nodes = _analysed_nodes(staged)
             known = self._metadata.enrichments(node.id for node in nodes)
-            self._metadata.put_enrichments(enrich_nodes(nodes, known, at=_stamp(now)))
+            self._metadata.put_enrichments(enrich_nodes(nodes, carried | known, at=_stamp(now)))
             if given is not None:
                 add_observations(given, self._graph, self._metadata)
             keep_staged(self._cache, staged, state=self._memory.state if self._memory else None)
