@@ -26,6 +26,7 @@ _COMMANDS = {
     "worker": ("worker", "Serve this repository's durable sessions until Ctrl-C."),
     "temporal": ("temporal", "The workflow server that durable sessions need."),
     "doctor": ("doctor", "Try everything that sessions need, and say how to mend it."),
+    "audit": ("audit", "What sessions did, as JSON lines; and whether the record is whole."),
     "graph": ("record_graph", "The graph over the records of earlier sessions."),
     "memory": ("records", "What earlier sessions left: episodes and facts."),
     "evolve": ("records", "Repair rules learnt from earlier sessions, to accept or reject."),

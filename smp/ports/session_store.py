@@ -34,6 +34,10 @@ class SessionStore(abc.ABC):
         """Sessions with status active, also those past their deadline, by id."""
 
     @abc.abstractmethod
+    def sessions(self) -> tuple[Session, ...]:
+        """All sessions, by the time at which they were opened, then id."""
+
+    @abc.abstractmethod
     def write(
         self,
         session: Session,

@@ -84,6 +84,11 @@ class SqliteSessionStore(SessionStore):
             ).fetchall()
         return tuple(_session(body) for (body,) in rows)
 
+    def sessions(self) -> tuple[Session, ...]:
+        with self._file.read() as db:
+            rows = db.execute("SELECT body FROM sessions").fetchall()
+        return tuple(sorted((_session(body) for (body,) in rows), key=lambda one: (one.opened_at, one.id)))
+
     def write(
         self,
         session: Session,
