@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from smp.cli.listening import bind, is_loopback
 from smp.cli.options import open_indexed, repository_options
 from smp.cli.servers import announced
 from smp.domain.errors import Invalid
-from smp.rpc.connections import BoundedConnection
+from smp.rpc.connections import BoundedConnection, ClientFaults
 from smp.rpc.dispatcher import Bounds, Dispatcher
 from smp.rpc.http import build_app
 from smp.rpc.methods import METHOD_GROUPS
@@ -84,6 +85,7 @@ def serve(
     config = uvicorn.Config(
         app, log_level="warning", http=BoundedConnection, ws="websockets-sansio", timeout_graceful_shutdown=5
     )
+    logging.getLogger("uvicorn.error").addFilter(ClientFaults())
     url = f"http://{shown[0]}:{shown[1]}/"
     with watching, listener, announced(settings, url):
         uvicorn.Server(config).run(sockets=[listener])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import logging
 import resource
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
@@ -28,6 +29,16 @@ def room() -> int:
         soft = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     return max(min(MAX_CONNECTIONS, soft - RESERVED_FILES), RESERVED_FILES // 4)
+
+
+class ClientFaults(logging.Filter):
+    """For uvicorn's log: that a client sent no UTF-8 is told in a line, not with the traceback of its decoding (0.30 to 0.51)."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Keep the record; take the traceback out of one that is the client's fault."""
+        if record.exc_info and isinstance(record.exc_info[1], UnicodeDecodeError):
+            record.exc_info = record.exc_text = None
+        return True
 
 
 class BoundedConnection(H11Protocol):

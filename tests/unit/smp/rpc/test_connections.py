@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import resource
 import socket
 import threading
@@ -11,8 +12,9 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
+from smp.cli.listening import bind
 from smp.rpc import connections
-from smp.rpc.connections import BoundedConnection
+from smp.rpc.connections import BoundedConnection, ClientFaults
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 Connect = Callable[[], socket.socket]
@@ -84,3 +86,19 @@ def test_the_room_leaves_files_for_the_work(monkeypatch: pytest.MonkeyPatch) -> 
     finally:
         connections.room.cache_clear()
     assert limits[-1] == (4096, 4096)
+
+
+def test_a_client_that_sends_no_utf8_is_told_of_without_a_traceback() -> None:
+    def record_of(fault: Exception) -> logging.LogRecord:
+        return logging.LogRecord("uvicorn.error", logging.ERROR, "", 0, "said", None, (type(fault), fault, None))
+
+    client, ours = record_of(UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no")), record_of(ZeroDivisionError())
+    assert (ClientFaults().filter(client), ClientFaults().filter(ours)) == (True, True)
+    assert client.exc_info is None
+    assert ours.exc_info is not None
+
+
+def test_answers_leave_without_waiting_for_the_network() -> None:
+    """asyncio sets TCP_NODELAY on connections of listeners that say they are TCP, and on no others."""
+    with bind("127.0.0.1", 0) as listener:
+        assert listener.proto == socket.IPPROTO_TCP
