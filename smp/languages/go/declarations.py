@@ -89,13 +89,14 @@ class FileWalk(StatementWalk):
                 self.run_body(node, slot, index, FunctionFlag.TEST if test else FunctionFlag.NONE, 0)
             else:
                 flags = FunctionFlag.METHOD | FunctionFlag.RECEIVER_PARAM
-                self.run_body(node, slot, index, flags, 0, extension=extensions[_receiver_type(receiver)])
+                extension = extensions.get(_receiver_type(receiver), NOTHING)  # a receiver may be empty while one types
+                self.run_body(node, slot, index, flags, 0, extension=extension)
 
     def _declare_only(self, extensions: dict[str, int]) -> None:
         """Rows without bodies, for files that are too large."""
         for node, index, slot in self.functions:
             receiver, name = node.child_by_field_name("receiver"), node.child_by_field_name("name")
-            extension = extensions[_receiver_type(receiver)] if receiver is not None else NOTHING
+            extension = extensions.get(_receiver_type(receiver), NOTHING) if receiver is not None else NOTHING
             flags = FunctionFlag.METHOD if receiver is not None else FunctionFlag.NONE
             self.b.functions[slot] = Function(
                 text_of(name) if name is not None else "", index, 0, flags=int(flags), extension=extension

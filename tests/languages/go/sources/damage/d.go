@@ -9,3 +9,6 @@ func broken( {
 
 func fine() { good() }
 // -> d.go#good [lexical]
+
+func () empty() { fine() }
+// -> d.go#fine [lexical]
