@@ -28,10 +28,13 @@ def parse(
         The tree to read, and the tree that shows the damage; the same unless something was cut out.
     """
     root = parser.parse(content).root_node
-    if not any(child.type == "ERROR" for child in root.children):
+    damaged = [child for child in root.children if child.has_error]
+    if not damaged:
         return root, root
     starts = [match.start() for match in beginning.finditer(content)]
-    if not starts or len(starts) > MAX_PIECES:
+    swallowed = any(child.start_byte < start < child.end_byte for child in damaged for start in starts)
+    loose = any(child.type == "ERROR" for child in damaged)
+    if not starts or len(starts) > MAX_PIECES or not (swallowed or loose):
         return root, root
     pieces = [content[: starts[0]]]
     for start, end in zip(starts, [*starts[1:], len(content)], strict=True):
