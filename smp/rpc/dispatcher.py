@@ -132,7 +132,8 @@ class Dispatcher:
         method = self._methods[name]
         decoded = decode_params(method, params)
         check_access(name, decoded, caller, self._services)
-        return self._dated(method.call(decoded, RequestContext(services=self._services, grant=caller)))
+        result = method.call(decoded, RequestContext(services=self._services, grant=caller))
+        return self._dated(result) if method.dated else result
 
     def _member(self, member: object, caller: Grant | None) -> Response | None:
         if not isinstance(member, dict):

@@ -32,6 +32,7 @@ class RpcMethod(Struct, frozen=True, kw_only=True):
         result: Type of the result, for schemas.
         internal: Clients are refused with -32015.
         planned: The handler raises `Planned`; shown as such in lists.
+        dated: Its answers say of which index they are; not those that are tables of numbers alone.
     """
 
     name: str
@@ -41,10 +42,11 @@ class RpcMethod(Struct, frozen=True, kw_only=True):
     doc: str
     internal: bool = False
     planned: bool = False
+    dated: bool = True
 
 
 def rpc_method(
-    name: str, *, internal: bool = False, planned: bool = False
+    name: str, *, internal: bool = False, planned: bool = False, dated: bool = True
 ) -> Callable[[Callable[[P, RequestContext], R]], RpcMethod]:
     """Turn a handler `(params: Struct, ctx: RequestContext) -> Result` into an `RpcMethod`.
 
@@ -67,6 +69,7 @@ def rpc_method(
             doc=inspect.getdoc(handler) or "",
             internal=internal,
             planned=planned,
+            dated=dated,
         )
 
     return mark

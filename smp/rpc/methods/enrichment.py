@@ -168,7 +168,7 @@ class StatusResult(Result, frozen=True, kw_only=True):
     coverage_pct: float
 
 
-@rpc_method("smp/enrich/status")
+@rpc_method("smp/enrich/status", dated=False)
 def enrich_status(params: ScopeParams, ctx: RequestContext) -> StatusResult:
     """How much of a scope has metadata."""
     graph = graph_of(ctx)
