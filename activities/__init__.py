@@ -37,6 +37,7 @@ def build_activities(services: Services, *, host_queue: str) -> Sequence[Callabl
         sessions.update,
         sessions.rollback,
         sessions.close,
+        sessions.touch,
         agent.edits,
         agent.command,
         sandboxes.spawn,
@@ -45,5 +46,8 @@ def build_activities(services: Services, *, host_queue: str) -> Sequence[Callabl
         sandboxes.destroy,
         integrity.targets,
         integrity.verify,
+        handoff.review,
+        handoff.decide,
+        handoff.decision,
         handoff.pull_request,
     )

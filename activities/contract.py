@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from smp.domain.ids import AgentId, AuditId, CommitSha, ContentHash, FilePath, SandboxId, SessionId, VerifyId
+from smp.domain.ids import AgentId, AuditId, CommitSha, ContentHash, FilePath, HandoffId, SandboxId, SessionId, VerifyId
 from smp.domain.runs import Edit, Verdict
 from smp.domain.sandboxes import Limits
 
@@ -19,6 +19,7 @@ SESSION_CHECKPOINT = "session.checkpoint"
 SESSION_UPDATE = "session.update"
 SESSION_ROLLBACK = "session.rollback"
 SESSION_CLOSE = "session.close"
+SESSION_TOUCH = "session.touch"
 AGENT_EDITS = "agent.edits"
 AGENT_COMMAND = "agent.command"
 SANDBOX_SPAWN = "sandbox.spawn"
@@ -27,6 +28,9 @@ SANDBOX_EXECUTE = "sandbox.execute"
 SANDBOX_DESTROY = "sandbox.destroy"
 VERIFY_TARGETS = "verify.targets"
 VERIFY_INTEGRITY = "verify.integrity"
+HANDOFF_REVIEW = "handoff.review"
+HANDOFF_DECIDE = "handoff.decide"
+HANDOFF_DECISION = "handoff.decision"
 HANDOFF_PULL_REQUEST = "handoff.pr"
 
 MAX_DETAIL = 4_000
@@ -163,6 +167,35 @@ class HandoffStep(BoxStep, frozen=True, kw_only=True):
     title: str
     issue_refs: tuple[str, ...] = ()
     verify_id: VerifyId | None = None
+
+
+class ReviewStep(BoxStep, frozen=True, kw_only=True):
+    """`verify_id`: the passed verdict on what is in the box."""
+
+    reviewer: AgentId
+    verify_id: VerifyId
+
+
+class ReviewAsked(Struct, frozen=True, kw_only=True):
+    """`reviewer_session`: opened for the reviewer; it reads the box."""
+
+    handoff_id: HandoffId
+    reviewer_session: SessionId
+
+
+class DecideStep(Step, frozen=True, kw_only=True):
+    """`decision`: approve, request_changes or reject."""
+
+    handoff_id: HandoffId
+    reviewer_session: SessionId
+    decision: str
+    comments: str
+
+
+class DecisionStep(Step, frozen=True, kw_only=True):
+    """Asks what has become of a handoff."""
+
+    handoff_id: HandoffId
 
 
 class HandedOff(Struct, frozen=True, kw_only=True):

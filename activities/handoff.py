@@ -1,13 +1,15 @@
-"""The activity that lets work out: push the branch, write the pull request. The point of no return of a session."""
+"""Activities that let work out: hand it to a reviewer, push the branch, write the pull request (the point of no return)."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from temporalio import activity
+from temporalio.exceptions import ApplicationError, ApplicationErrorCategory
 
 from activities import contract
-from smp.domain.handoffs import FileConflict
+from smp.domain.handoffs import FileConflict, ReviewStatus
 from smp.domain.runs import Verdict
 from smp.handoff.pull_request import PullRequestRequest
 
@@ -16,6 +18,13 @@ if TYPE_CHECKING:
 
 NAMED = 20
 """Conflicts that are worded one by one; the rest is counted."""
+LOOK_AGAIN = timedelta(seconds=1)
+"""Between two looks at whether a reviewer has decided; an attempt leaves no event in the history."""
+WORDS = {
+    ReviewStatus.APPROVED: Verdict.APPROVED,
+    ReviewStatus.CHANGES_REQUESTED: Verdict.CHANGES_REQUESTED,
+    ReviewStatus.REJECTED: Verdict.REJECTED,
+}
 
 
 class HandoffActivities:
@@ -23,6 +32,30 @@ class HandoffActivities:
 
     def __init__(self, services: Services) -> None:
         self._services = services
+
+    @activity.defn(name=contract.HANDOFF_REVIEW, no_thread_cancel_exception=True)
+    def review(self, step: contract.ReviewStep) -> contract.ReviewAsked:
+        """Hand the verified box to a reviewer. Idempotent by content: asking again finds the same handoff."""
+        session = self._services.sessions.require(step.session_id, driver=step.driver, method="smp/handoff/review")
+        box = self._services.sandboxes.get(step.sandbox_id, session_id=step.session_id)
+        asked = self._services.reviews.request(session, box, step.reviewer, step.verify_id)
+        return contract.ReviewAsked(handoff_id=asked.id, reviewer_session=asked.reviewer_session)
+
+    @activity.defn(name=contract.HANDOFF_DECIDE, no_thread_cancel_exception=True)
+    def decide(self, step: contract.DecideStep) -> contract.Done:
+        """Record a word that came by Update. Idempotent: the first word on a handoff stands."""
+        decided = self._services.reviews.decide(
+            step.handoff_id, step.decision, step.comments, session_id=step.reviewer_session, agent_id=None
+        )
+        return contract.Done(detail=decided.status.value)
+
+    @activity.defn(name=contract.HANDOFF_DECISION, no_thread_cancel_exception=True)
+    def decision(self, step: contract.DecisionStep) -> contract.Judgement:
+        """What the reviewer has said, however it came; fails, to be tried again, until there is something. Reads only."""
+        request = self._services.reviews.find(step.handoff_id)
+        if request.status not in WORDS:
+            raise undecided(step.handoff_id)
+        return contract.Judgement(verdict=WORDS[request.status], detail=contract.shortened(request.comments or ""))
 
     @activity.defn(name=contract.HANDOFF_PULL_REQUEST, no_thread_cancel_exception=True)
     def pull_request(self, step: contract.HandoffStep) -> contract.HandedOff:
@@ -53,4 +86,14 @@ def _conflict_words(conflicts: tuple[FileConflict, ...]) -> str:
     more = len(conflicts) - len(lines)
     return contract.shortened(
         "\n".join(["the branch does not merge into its base:", *lines, *([f"and {more} more"] if more > 0 else [])])
+    )
+
+
+def undecided(handoff_id: str) -> ApplicationError:
+    """What asks Temporal to look again soon; benign, so that no log fills with it."""
+    return ApplicationError(
+        f"no word on {handoff_id!r} yet",
+        type="Undecided",
+        category=ApplicationErrorCategory.BENIGN,
+        next_retry_delay=LOOK_AGAIN,
     )

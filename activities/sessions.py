@@ -108,6 +108,12 @@ class SessionActivities:
         report = self._services.sessions.update(step.session_id, tuple(changes), driver=step.driver, key=step.key)
         return contract.Done(detail=report.status)
 
+    @activity.defn(name=contract.SESSION_TOUCH, no_thread_cancel_exception=True)
+    def touch(self, step: contract.Step) -> contract.Done:
+        """More time for a session that waits for somebody. Idempotent: repeating gives time again, nothing else."""
+        session = self._services.sessions.require(step.session_id, driver=step.driver, method="smp/session/touch")
+        return contract.Done(detail=session.expires_at.isoformat(timespec="seconds"))
+
     @activity.defn(name=contract.SESSION_ROLLBACK, no_thread_cancel_exception=True)
     def rollback(self, step: contract.BoxStep) -> contract.Done:
         """Back to the first checkpoint, if there is one. Idempotent by `key`; nothing for a session that is not ours."""

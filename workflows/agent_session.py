@@ -9,77 +9,48 @@ outcome says so; on every other way out, once `open` may have happened, rollback
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Any, TypeVar
 
 import msgspec.structs
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey
-from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
+from temporalio.exceptions import ActivityError, ApplicationError
 
 from activities import contract
-from smp.domain.ids import FilePath, VerifyId
 from smp.domain.runs import (
+    DECIDE_UPDATE,
+    PROPOSE_UPDATE,
     SESSION_WORKFLOW,
     STATE_QUERY,
-    EditList,
+    TOUCH_SIGNAL,
     Phase,
+    PhaseVerdict,
+    ProposalReceipt,
+    Proposed,
+    ReviewWord,
     SessionOutcome,
     SessionRunRequest,
     SessionRunState,
     Verdict,
 )
-from workflows import options
-from workflows.transitions import Position, advance
+from workflows.endings import cause_of, ending_of, uninterrupted
+from workflows.session_steps import NOTE_CHARACTERS, STATUS, SessionSteps
+from workflows.transitions import advance
 
-T = TypeVar("T")
-STATUS = SearchAttributeKey.for_keyword("SmpStatus")
 ATTEMPTS = SearchAttributeKey.for_int("SmpAttempts")
 
-AGENT_FAULTS = frozenset(
-    {
-        "Invalid", "TooLarge", "LockConflict", "MergeConflict", "Refused", "ScopeViolation", "SequenceViolation",
-        "VerificationRequired", "SandboxFailed", "ForgeFailed", "Fenced", "Conflict",
-    }
-)  # fmt: skip
-"""Errors that end a session as `aborted` with their name as the reason; anything else is ours and fails the run."""
-
-OPERATOR_PHASES = frozenset({Phase.EDIT, Phase.EXECUTE, Phase.VERIFY, Phase.HANDOFF, Phase.ABORTING})
+OPERATOR_PHASES = frozenset({Phase.EDIT, Phase.EXECUTE, Phase.VERIFY, Phase.REVIEW, Phase.HANDOFF, Phase.ABORTING})
 """Phases worth a search attribute; each upsert is an event in the history."""
 
 
-NOTE_CHARACTERS = 600
-"""Of each phase's last wording that the outcome keeps."""
-
-
 @workflow.defn(name=SESSION_WORKFLOW)
-class AgentSessionWorkflow:
+class AgentSessionWorkflow(SessionSteps):
     """See the module's docstring."""
 
     @workflow.init
     def __init__(self, request: SessionRunRequest) -> None:
-        self._request = request
-        self._position = Position(max_attempts=request.max_attempts)
-        self._calls = 0
-        self._edits_taken = 0
-        self._steps: list[str] = []
-        self._detail = ""
-        self._notes: dict[str, str] = {}
-        self._last_verdict = ""
-        self._box_queue = request.task_queue
-        self._change: contract.ChangeSet | None = None
-        self._written: set[FilePath] = set()
-        self._opened: contract.Opened | None = None
-        self._open_begun = False
-        self._handoff_begun = False
-        self._expired = False
-        self._verify_id: VerifyId | None = None
-        self._handed: contract.HandedOff | None = None
-        self._deadline = workflow.now() + timedelta(seconds=request.ttl_seconds)
-        info = workflow.info()
-        self._driver = f"{info.workflow_id}/{info.first_execution_run_id}"
+        super().__init__(request)
         self._phases: dict[Phase, Callable[[], Awaitable[Verdict]]] = {
             Phase.OPEN: self._open,
             Phase.SPAWN: self._spawn,
@@ -91,6 +62,7 @@ class AgentSessionWorkflow:
             Phase.EXECUTE: self._execute,
             Phase.VERIFY: self._verify,
             Phase.UPDATE: self._update,
+            Phase.REVIEW: self._review,
             Phase.HANDOFF: self._hand_off,
             Phase.CLOSE: self._close,
         }
@@ -107,7 +79,42 @@ class AgentSessionWorkflow:
             steps=tuple(self._steps),
             deadline=self._deadline.isoformat(timespec="seconds"),
             files=tuple(sorted(self._written)),
+            next_seq=self._inbox.next_seq,
+            handoff_id=self._inbox.handoff_id,
+            reviewer_session=self._inbox.reviewer_session,
         )
+
+    @workflow.update(name=PROPOSE_UPDATE)
+    async def propose(self, proposed: Proposed) -> ProposalReceipt:
+        """A remote agent's edits; answered when every phase up to the next decision has judged them."""
+        self._inbox.put(proposed)
+        await workflow.wait_condition(lambda: proposed.seq in self._inbox.receipts)
+        return self._inbox.receipts.pop(proposed.seq)
+
+    @propose.validator
+    def _refuse_proposal(self, proposed: Proposed) -> None:
+        self._inbox.refuse_proposal(proposed, self._position.phase)
+
+    @workflow.update(name=DECIDE_UPDATE)
+    async def decide(self, word: ReviewWord) -> str:
+        """The reviewer's word; answered with the verdict that was recorded."""
+        self._inbox.word, self._inbox.word_answer = word, None
+        await workflow.wait_condition(lambda: self._inbox.word_answer is not None)
+        answer = self._inbox.word_answer
+        if isinstance(answer, ApplicationError):
+            raise answer
+        return str(answer)
+
+    @decide.validator
+    def _refuse_word(self, word: ReviewWord) -> None:
+        self._inbox.refuse_word(word)
+
+    @workflow.signal(name=TOUCH_SIGNAL)
+    def touch(self) -> None:
+        """More time for a run that waits for somebody; in its other phases each step is a sign of life itself."""
+        if self._position.phase in (Phase.EDIT, Phase.REVIEW) and not self._expired:
+            self._inbox.touched = True
+            self._extend()
 
     @workflow.run
     async def run(self, request: SessionRunRequest) -> SessionOutcome:
@@ -117,14 +124,25 @@ class AgentSessionWorkflow:
             ActivityError: `open` was refused, or a step failed by a fault that is not the agent's; undone first.
             CancelledError: It was cancelled before `handoff`; undone first.
         """
+        ending = await self._live()
+        self._inbox.settle(self._receipt(ending))
+        self._inbox.close_review()
+        if not workflow.all_handlers_finished():
+            await uninterrupted(workflow.wait_condition(workflow.all_handlers_finished))
+        if isinstance(ending, SessionOutcome):
+            return ending
+        raise ending
+
+    async def _live(self) -> SessionOutcome | asyncio.CancelledError | ActivityError:
+        """The outcome, or what the execution has to raise once everything is undone."""
         drive = asyncio.create_task(self._drive())
         expiry = asyncio.create_task(self._expire(drive))
-        failure: BaseException | None = None
+        failure: asyncio.CancelledError | ActivityError | None = None
         try:
             await drive
             if self._position.phase is Phase.HANDOFF:
                 self._handoff_begun = True
-                await _uninterrupted(self._drive_to_close())
+                await uninterrupted(self._drive_to_close())
         except (asyncio.CancelledError, ActivityError) as error:
             failure = error
         finally:
@@ -145,18 +163,33 @@ class AgentSessionWorkflow:
     async def _take_step(self) -> None:
         phase = self._position.phase
         self._announce()
+        self._said = ""
         verdict = await self._phases[phase]()
         self._last_verdict = verdict
         self._steps.append(f"{phase.value}: {verdict.value}")
         self._position = advance(self._position, verdict)
         # Progress extends the session's life here as each effect does in the store.
-        self._deadline = workflow.now() + timedelta(seconds=self._request.ttl_seconds)
+        self._extend()
+        said = contract.shortened(self._said, NOTE_CHARACTERS)
+        self._inbox.judged(PhaseVerdict(phase=phase.value, verdict=verdict.value, detail=said))
+        if self._position.phase in (Phase.EDIT, Phase.REVIEW):
+            self._inbox.settle(self._receipt())
 
-    def _word(self, detail: str) -> None:
-        """Keep what a step said: for the agent's next attempt, and of each phase for the outcome."""
-        self._detail = detail
-        if detail:
-            self._notes[self._position.phase.value] = contract.shortened(detail, NOTE_CHARACTERS)
+    def _receipt(self, ending: SessionOutcome | BaseException | None = None) -> ProposalReceipt:
+        """Where a proposal has led so far; what the inbox knows is filled in there."""
+        status, reason = "", ""
+        if isinstance(ending, SessionOutcome):
+            status, reason = ending.status, ending.reason
+        elif ending is not None:
+            status, reason = ending_of(ending, expired=self._expired)
+        return ProposalReceipt(
+            seq=0,
+            phase=self._position.phase.value,
+            attempts=self._position.attempts,
+            status=status,
+            reason=reason,
+            branch=self._handed.branch if self._handed else None,
+        )
 
     def _announce(self) -> None:
         phase = self._position.phase
@@ -174,288 +207,33 @@ class AgentSessionWorkflow:
             self._expired = True
             drive.cancel()
 
-    # One method a phase: build the struct, call the activity, keep what later phases need, give the verdict.
-
-    async def _open(self) -> Verdict:
-        request = self._request
-        self._open_begun = True
-        self._opened = await self._call(
-            contract.SESSION_OPEN,
-            lambda key: contract.OpenStep(
-                key=key,
-                session_id=request.session_id,
-                driver=self._driver,
-                agent_id=request.agent_id,
-                task=request.task,
-                scope=request.scope,
-                commit_sha=request.commit_sha,
-                ttl_seconds=request.ttl_seconds,
-            ),
-            contract.Opened,
-            options.store(request.patience),
-            summary="claim the session",
-        )
-        return Verdict.DONE
-
-    async def _spawn(self) -> Verdict:
-        request = self._request
-        spawned = await self._call(
-            contract.SANDBOX_SPAWN,
-            lambda key: contract.SpawnStep(**self._box(key), commit_sha=request.commit_sha, limits=request.limits),
-            contract.Spawned,
-            options.spawn(request.patience),
-            summary=f"box at {request.commit_sha[:12]}",
-        )
-        self._box_queue = spawned.task_queue
-        return Verdict.DONE
-
-    async def _edit(self) -> Verdict:
-        agent = self._request.agent
-        self._edits_taken += 1
-        if isinstance(agent, EditList):
-            if self._edits_taken > len(agent.steps):
-                return Verdict.EXHAUSTED
-            step = agent.steps[self._edits_taken - 1]
-            proposal = await self._call(
-                contract.AGENT_EDITS,
-                lambda key: contract.EditsStep(**self._step(key), edits=step.edits),
-                contract.Proposal,
-                options.store(self._request.patience),
-                summary=step.summary or f"edits {self._edits_taken} of {len(agent.steps)}",
-            )
-        else:
-            command = agent.command
-            proposal = await self._call(
-                contract.AGENT_COMMAND,
-                lambda key: contract.CommandStep(
-                    **self._box(key),
-                    command=command,
-                    task=self._request.task,
-                    attempt=self._edits_taken,
-                    feedback=self._detail,
-                    last_verdict=self._last_verdict if self._edits_taken > 1 else "",
-                    limits=self._request.limits,
-                ),
-                contract.Proposal,
-                options.command(self._request.patience, self._request.limits),
-                summary=f"agent, attempt {self._edits_taken}",
-                queue=self._box_queue,
-            )
-        if proposal.change is not None:
-            self._change = proposal.change
-        if proposal.detail:
-            self._word(proposal.detail)
-        return proposal.verdict
-
-    async def _guard(self) -> Verdict:
-        return await self._judge(contract.SESSION_GUARD)
-
-    async def _dryrun(self) -> Verdict:
-        return await self._judge(contract.SESSION_DRYRUN)
-
-    async def _checkpoint(self) -> Verdict:
-        return await self._judge(contract.SESSION_CHECKPOINT)
-
-    async def _judge(self, activity: str) -> Verdict:
-        judgement = await self._call(
-            activity,
-            lambda key: contract.ChangeStep(**self._box(key), change=self._changed()),
-            contract.Judgement,
-            options.store(self._request.patience),
-            summary=_listed(self._changed().files),
-        )
-        self._word(judgement.detail)
-        return judgement.verdict
-
-    async def _write(self) -> Verdict:
-        await self._call(
-            contract.SANDBOX_WRITE,
-            lambda key: contract.ChangeStep(**self._box(key), change=self._changed()),
-            contract.Done,
-            options.box(self._request.patience),
-            summary=_listed(self._changed().files),
-            queue=self._box_queue,
-        )
-        # Only now: a file whose proposal was sent back by the guard has nothing that could be verified or pushed.
-        self._written.update(self._changed().files)
-        return Verdict.DONE
-
-    async def _execute(self) -> Verdict:
-        request = self._request
-        judgement = await self._call(
-            contract.SANDBOX_EXECUTE,
-            lambda key: contract.ExecuteStep(**self._box(key), command=request.test_command, limits=request.limits),
-            contract.Judgement,
-            options.command(request.patience, request.limits),
-            summary="run the tests",
-            queue=self._box_queue,
-        )
-        self._word(judgement.detail)
-        return judgement.verdict
-
-    async def _verify(self) -> Verdict:
-        patience = self._request.patience
-        targets = await self._call(
-            contract.VERIFY_TARGETS,
-            lambda key: contract.TargetsStep(
-                **self._box(key), files=tuple(sorted(self._written)), declared=self._request.verify
-            ),
-            contract.Targets,
-            options.box(patience),
-            summary="which tests guard the change",
-            queue=self._box_queue,
-        )
-        if targets.untested:
-            self._word(f"no test file reaches {_listed(targets.untested)}; add a test, or name the pair to verify")
-            return Verdict.MISSING_ASSERT
-        if targets.verify_id is not None:
-            self._word(targets.detail)
-        self._verify_id = targets.verify_id
-        for target, test in targets.pairs:
-            verified = await self._call(
-                contract.VERIFY_INTEGRITY,
-                lambda key, target=target, test=test: contract.VerifyStep(  # type: ignore[misc]
-                    **self._box(key), target_file=target, test_file=test
-                ),
-                contract.Verified,
-                options.verify(patience),
-                summary=f"{target} against {test}",
-                queue=self._box_queue,
-            )
-            self._word(verified.detail)
-            if verified.verdict is not Verdict.PASSED:
-                return verified.verdict
-            self._verify_id = verified.verify_id
-        return Verdict.PASSED
-
-    async def _update(self) -> Verdict:
-        await self._call(
-            contract.SESSION_UPDATE,
-            lambda key: contract.FilesStep(**self._box(key), files=tuple(sorted(self._written))),
-            contract.Done,
-            options.update(self._request.patience),
-            summary="graph of the change",
-            queue=self._box_queue,
-        )
-        return Verdict.DONE
-
-    async def _hand_off(self) -> Verdict:
-        request = self._request
-        self._handed = await self._call(
-            contract.HANDOFF_PULL_REQUEST,
-            lambda key: contract.HandoffStep(
-                **self._box(key),
-                title=request.title or request.task,
-                issue_refs=request.issue_refs,
-                verify_id=self._verify_id,
-            ),
-            contract.HandedOff,
-            options.handoff(request.patience),
-            summary="push the branch, write the pull request",
-            queue=self._box_queue,
-        )
-        self._word(self._handed.detail)
-        return self._handed.verdict
-
-    async def _close(self) -> Verdict:
-        await self._destroy()
-        await self._close_as("completed", "")
-        return Verdict.DONE
-
     # Undoing.
 
-    async def _abort(self, failure: BaseException | None) -> SessionOutcome:
-        """Undo, then give the outcome or raise the failure that is not the agent's."""
-        origin = _cause(failure)
-        if self._position.phase is Phase.OPEN and origin is not None:
+    async def _abort(
+        self, failure: asyncio.CancelledError | ActivityError | None
+    ) -> SessionOutcome | asyncio.CancelledError | ActivityError:
+        """Undo, then give the outcome, or the failure that is not the agent's."""
+        origin = cause_of(failure)
+        if self._position.phase is Phase.OPEN and failure is not None and origin is not None:
             # `open` was refused: the session is someone else's, or was never recorded.
-            assert failure is not None
-            raise failure
-        status, reason = self._ending(failure, origin)
+            return failure
+        status, reason = self._ending(failure)
+        if origin is not None and status == "aborted":
+            self._detail = origin.message
         if self._open_begun and not (origin is not None and origin.type == "Fenced"):
             self._position = msgspec.structs.replace(self._position, phase=Phase.ABORTING, reason=reason)
             self._announce()
-            await _uninterrupted(self._compensate("expired" if status == "expired" else "aborted", reason))
+            await uninterrupted(self._compensate("expired" if status == "expired" else "aborted", reason))
             self._position = msgspec.structs.replace(self._position, phase=Phase.CLOSED)
         if failure is not None and status not in ("aborted", "expired"):
-            raise failure
+            return failure
         return self._outcome(status, reason)
 
-    def _ending(self, failure: BaseException | None, origin: ApplicationError | None) -> tuple[str, str]:
-        if self._expired or (origin is not None and origin.type == "SessionExpired"):
-            return "expired", "ttl_elapsed"
-        if failure is None:
-            reason = self._position.reason
-            return ("conflict" if reason == Verdict.CONFLICT else "aborted"), reason
-        if is_cancelled_exception(failure):
-            return "cancelled", "cancelled"
-        if origin is not None and origin.type in AGENT_FAULTS:
-            self._detail = origin.message
-            return "aborted", _snake(origin.type or "")
-        return "failed", _snake(origin.type or "") if origin else type(failure).__name__
-
-    async def _compensate(self, status: str, reason: str) -> None:
-        await self._call(
-            contract.SESSION_ROLLBACK,
-            lambda key: contract.BoxStep(**self._box(key)),
-            contract.Done,
-            options.cleanup(self._request.patience),
-            summary="undo what was written",
-            queue=self._box_queue,
-        )
-        await self._destroy()
-        await self._close_as(status, reason)
-
-    async def _destroy(self) -> None:
-        await self._call(
-            contract.SANDBOX_DESTROY,
-            lambda key: contract.BoxStep(**self._box(key)),
-            contract.Done,
-            options.cleanup(self._request.patience),
-            summary=self._request.sandbox_id,
-            queue=self._box_queue,
-        )
-
-    async def _close_as(self, status: str, reason: str) -> None:
-        await self._call(
-            contract.SESSION_CLOSE,
-            lambda key: contract.CloseStep(
-                **self._step(key), status=status, sandbox_id=self._request.sandbox_id, reason=reason
-            ),
-            contract.Done,
-            options.cleanup(self._request.patience),
-            summary=status,
-        )
-        workflow.upsert_search_attributes([STATUS.value_set(status)])
-
-    # Plumbing.
-
-    async def _call(
-        self,
-        activity: str,
-        build: Callable[[str], contract.Step],
-        result: type[T],
-        config: workflow.ActivityConfig,
-        *,
-        summary: str,
-        queue: str = "",
-    ) -> T:
-        self._calls += 1
-        key = f"{workflow.info().workflow_id}/1#{self._calls}:{activity}"
-        config["task_queue"] = queue or self._request.task_queue
-        config["summary"] = summary[:200]
-        answer: T = await workflow.execute_activity(activity, build(key), result_type=result, **config)
-        return answer
-
-    def _step(self, key: str) -> dict[str, Any]:
-        return {"key": key, "session_id": self._request.session_id, "driver": self._driver}
-
-    def _box(self, key: str) -> dict[str, Any]:
-        return self._step(key) | {"sandbox_id": self._request.sandbox_id}
-
-    def _changed(self) -> contract.ChangeSet:
-        assert self._change is not None, "a phase after edit without a change set"
-        return self._change
+    def _ending(self, failure: BaseException | None) -> tuple[str, str]:
+        if failure is not None:
+            return ending_of(failure, expired=self._expired)
+        reason = self._position.reason
+        return ("conflict" if reason == Verdict.CONFLICT else "aborted"), reason
 
     def _outcome(self, status: str, reason: str = "") -> SessionOutcome:
         handed = self._handed
@@ -475,27 +253,3 @@ class AgentSessionWorkflow:
             steps=tuple(self._steps),
             notes=self._notes,
         )
-
-
-async def _uninterrupted(work: Coroutine[Any, Any, T]) -> T:
-    """Run to the end even when the workflow is cancelled meanwhile, more than once if need be."""
-    task = asyncio.create_task(work)
-    while not task.done():
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.shield(task)
-    return task.result()
-
-
-def _cause(failure: BaseException | None) -> ApplicationError | None:
-    """The application error behind an activity's failure, if there is one."""
-    cause = failure.cause if isinstance(failure, ActivityError) else None
-    return cause if isinstance(cause, ApplicationError) else None
-
-
-def _snake(name: str) -> str:
-    return "".join(f"_{char.lower()}" if char.isupper() else char for char in name).lstrip("_")
-
-
-def _listed(files: tuple[str, ...]) -> str:
-    """A few file names in words."""
-    return ", ".join(files[:3]) + (f" and {len(files) - 3} more" if len(files) > 3 else "")

@@ -19,6 +19,8 @@ SPAWN_SECONDS = 900
 VERIFY_SECONDS = 3600
 """Start-to-close of the integrity gate on one pair; mutants have their own time-outs within."""
 HANDOFF_SECONDS = 180
+LONGEST_WAIT_SECONDS = 30 * 86_400.0
+"""Of a person who decides; the session's expiry comes first unless it is touched."""
 BOX_SECONDS = 120
 """Start-to-close of writing to a box or taking it down."""
 COMMAND_GRACE_SECONDS = 60
@@ -70,6 +72,14 @@ def command(patience: Patience, limits: Limits) -> ActivityConfig:
 def verify(patience: Patience) -> ActivityConfig:
     """The integrity gate on one pair of files."""
     return _config(VERIFY_SECONDS, patience)
+
+
+def waiting(patience: Patience) -> ActivityConfig:
+    """Asking again and again whether somebody has decided: each attempt is short, the waiting ends with the session.
+
+    Attempts leave no events behind, so a review of a week costs the history no more than one of a second.
+    """
+    return _config(STORE_SECONDS, patience, give_up=LONGEST_WAIT_SECONDS)
 
 
 def handoff(patience: Patience) -> ActivityConfig:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import hashlib
 import threading
 import time
 from collections.abc import Coroutine
@@ -16,10 +17,16 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import Struct
 from temporalio.api.common.v1 import Payload
 from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
-from temporalio.client import Client, WorkflowFailureError
+from temporalio.client import (
+    Client,
+    WorkflowFailureError,
+    WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+)
 from temporalio.common import (
     SearchAttributeKey,
     SearchAttributePair,
@@ -38,13 +45,20 @@ from temporalio.converter import (
 from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, WorkflowAlreadyStartedError
 from temporalio.service import RetryConfig, RPCError, RPCStatusCode
 
-from smp.domain.errors import NotFound, SmpError, TooLarge, Unavailable
+from smp.domain.errors import Conflict, Invalid, NotFound, SmpError, TooLarge, Unavailable
 from smp.domain.ids import SessionId
 from smp.domain.runs import (
+    DECIDE_UPDATE,
+    MAX_PROPOSAL_BYTES,
     MAX_REQUEST_BYTES,
+    PROPOSE_UPDATE,
     SEARCH_ATTRIBUTES,
     SESSION_WORKFLOW,
     STATE_QUERY,
+    TOUCH_SIGNAL,
+    ProposalReceipt,
+    Proposed,
+    ReviewWord,
     SessionOutcome,
     SessionRun,
     SessionRunRequest,
@@ -174,6 +188,18 @@ class TemporalRunEngine(RunEngine):
         """See `RunEngine.outcome_within`."""
         return self._call(self._outcome_within(workflow_id, wait_ms))
 
+    def propose(self, workflow_id: str, proposed: Proposed, *, timeout_ms: int | None = None) -> ProposalReceipt:
+        """See `RunEngine.propose`."""
+        return self._call(self._propose(workflow_id, proposed, timeout_ms))
+
+    def decide(self, workflow_id: str, word: ReviewWord) -> str:
+        """See `RunEngine.decide`."""
+        return self._call(self._updated(workflow_id, DECIDE_UPDATE, word, str, _update_id(DECIDE_UPDATE, word)))
+
+    def touch(self, workflow_id: str) -> None:
+        """See `RunEngine.touch`."""
+        self._call(self._touch(workflow_id))
+
     def cancel(self, workflow_id: str) -> None:
         """See `RunEngine.cancel`."""
         self._call(self._cancel(workflow_id))
@@ -285,6 +311,35 @@ class TemporalRunEngine(RunEngine):
             return _failed(workflow_id, error)
         return outcome
 
+    async def _propose(self, workflow_id: str, proposed: Proposed, timeout_ms: int | None) -> ProposalReceipt:
+        name = _update_id(f"{PROPOSE_UPDATE}-{proposed.seq}", proposed)
+        try:
+            async with asyncio.timeout(None if timeout_ms is None else timeout_ms / 1000):
+                return await self._updated(workflow_id, PROPOSE_UPDATE, proposed, ProposalReceipt, name)
+        except TimeoutError as error:
+            raise Unavailable(
+                f"proposal {proposed.seq} was not judged within {timeout_ms} ms; it goes on: propose the same again to "
+                "hear what became of it (a worker has to live: smp worker)",
+                backend="temporal",
+            ) from error
+
+    async def _updated(self, workflow_id: str, update: str, message: Struct, answer: type[T], update_id: str) -> T:
+        client = await self._connected()
+        handle = client.get_workflow_handle(workflow_id)
+        try:
+            # The id makes a repeat find the first one's answer instead of being a second message.
+            result: T = await handle.execute_update(update, message, id=update_id, result_type=answer)
+        except WorkflowUpdateFailedError as error:
+            raise _refused(error) from error
+        except WorkflowUpdateRPCTimeoutOrCancelledError as error:
+            raise TimeoutError from error
+        return result
+
+    async def _touch(self, workflow_id: str) -> None:
+        client = await self._connected()
+        handle = client.get_workflow_handle(workflow_id)
+        await handle.signal(TOUCH_SIGNAL, rpc_timeout=timedelta(seconds=CALL_SECONDS))
+
     async def _cancel(self, workflow_id: str) -> None:
         client = await self._connected()
         await client.get_workflow_handle(workflow_id).cancel(rpc_timeout=timedelta(seconds=CALL_SECONDS))
@@ -305,6 +360,23 @@ class TemporalRunEngine(RunEngine):
                 async for run in client.list_workflows(query, limit=limit, rpc_timeout=timedelta(seconds=CALL_SECONDS))
             ]
         )
+
+
+def _update_id(name: str, message: Struct) -> str:
+    body = msgspec.json.encode(message, order="deterministic")
+    return f"{name}-{hashlib.sha256(body).hexdigest()[:24]}"
+
+
+def _refused(error: WorkflowUpdateFailedError) -> SmpError:
+    """What the run's validator, or the step behind an Update, said."""
+    cause = error.cause
+    if not isinstance(cause, ApplicationError):
+        return Unavailable(f"the run did not answer: {cause}; ask smp session show how it ended", backend="temporal")
+    if cause.type == "TooLarge":
+        return TooLarge(cause.message, limit_bytes=MAX_PROPOSAL_BYTES)
+    if cause.type == "SequenceViolation":
+        return Conflict(f"{cause.message}; smp session show tells where the run is")
+    return Invalid(cause.message, path="proposal")
 
 
 def _failed(workflow_id: str, error: WorkflowFailureError) -> SessionOutcome:

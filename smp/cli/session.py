@@ -14,12 +14,22 @@ from smp.bootstrap import build_platform
 from smp.cli import devserver
 from smp.cli.failures import stderr
 from smp.cli.options import open_indexed, repository_options
+from smp.cli.session_answers import ANSWERS, how_to_answer, waiting_for
 from smp.cli.session_edits import as_list, read_edits
 from smp.cli.session_screen import final_screen, stdout, watch
 from smp.cli.worker_process import ChildWorker, worker_lives
 from smp.domain.errors import Invalid, SmpError, Unavailable
 from smp.domain.ids import AgentId, CommitSha, FilePath, SandboxId, SessionId
-from smp.domain.runs import Agent, Command, SessionOutcome, SessionRunRequest, queue_of, workflow_id_of
+from smp.domain.runs import (
+    Agent,
+    Command,
+    EditList,
+    Remote,
+    SessionOutcome,
+    SessionRunRequest,
+    queue_of,
+    workflow_id_of,
+)
 from smp.services import Services
 from smp.settings import Settings
 
@@ -41,6 +51,7 @@ def session() -> None:
     help="A unified diff, or a JSON file of edits; given again: what to try after a step was sent back.",
 )
 @click.option("--agent-cmd", help="A command, run in the box, whose changes there are the edits.")
+@click.option("--remote", is_flag=True, help="Wait for edits: smp session propose, or Updates of a Temporal client.")
 @click.option("--test-cmd", help="Run in the box; exit code 0 passes.  [default: by the project's files]")
 @click.option("--scope", multiple=True, help="A file, or a folder ending in /, that may be written; may be repeated.")
 @click.option("--verify", multiple=True, metavar="TARGET=TEST", help="A pair for the integrity gate.")
@@ -48,6 +59,7 @@ def session() -> None:
 @click.option("--title", default="", help="Title of the pull request.  [default: the task]")
 @click.option("--issue", multiple=True, help="An issue that the pull request refers to; may be repeated.")
 @click.option("--agent-id", default="cli", show_default=True, help="Who works, as the audit names it.")
+@click.option("--reviewer", default=None, help="Another agent who has to approve the verified change first.")
 @click.option(
     "--max-attempts", type=click.IntRange(1, 100), default=3, show_default=True, help="Loops back per reason."
 )
@@ -60,6 +72,7 @@ def run(
     task: str,
     edits: tuple[Path, ...],
     agent_cmd: str | None,
+    remote: bool,
     test_cmd: str | None,
     scope: tuple[str, ...],
     verify: tuple[str, ...],
@@ -67,6 +80,7 @@ def run(
     title: str,
     issue: tuple[str, ...],
     agent_id: str,
+    reviewer: str | None,
     max_attempts: int,
     ttl: int | None,
     start_server: bool,
@@ -79,15 +93,17 @@ def run(
       smp session run --task "round half up" --edits change.diff --start-server
       smp session run --task "fix issue 12" --agent-cmd ./agent.sh --scope src/ --test-cmd "pytest -q"
     """
-    if bool(edits) == bool(agent_cmd):
+    if bool(edits) + bool(agent_cmd) + remote != 1:
         raise Invalid(
-            "name either --edits (a diff or JSON file) or --agent-cmd (a command run in the box)", path="edits"
+            "name one of --edits (a diff or JSON file), --agent-cmd (a command run in the box), --remote (edits come by "
+            "smp session propose or a Temporal client)",
+            path="edits",
         )
     services = open_indexed(settings)
     sha = services.sources.resolve(commit) if commit != "HEAD" else services.sources.head()
     if sha is None:
         raise Invalid("the repository has no commit yet; make one with git commit", path="commit")
-    agent = _agent(edits, agent_cmd, settings.repo, sha)
+    agent = _agent(edits, agent_cmd, remote, settings.repo, sha)
     request = SessionRunRequest(
         session_id=SessionId(services.clock.fresh_id("ses")),
         sandbox_id=SandboxId(services.clock.fresh_id("box")),
@@ -101,11 +117,14 @@ def run(
         verify=tuple(_pair(text) for text in verify),
         title=title,
         issue_refs=issue,
+        reviewer=None if reviewer is None else AgentId(reviewer),
         max_attempts=max_attempts,
         ttl_seconds=ttl or settings.safety.ttl_seconds,
         limits=services.sandboxes.limits(),
         task_queue=queue_of(str(settings.data_dir)),
     )
+    if remote or reviewer:
+        stderr.print("\n".join(how_to_answer(request)), soft_wrap=True, highlight=False)
     with server_for(settings, start=start_server):
         outcome = drive(services, request)
     if as_json:
@@ -144,6 +163,8 @@ def show(settings: Settings, session_id: str) -> None:
         click.echo(f"{session_id}: {state.phase}, expires {state.deadline} without progress")
         for step in state.steps:
             click.echo(f"  {step}")
+        for line in waiting_for(session_id, state):
+            click.echo(line)
         return
     final_screen(settings, outcome, stdout())
 
@@ -213,7 +234,9 @@ def default_test_command(repo: Path) -> str:
     return "python -m pytest -q"
 
 
-def _agent(edits: tuple[Path, ...], command: str | None, repo: Path, commit: CommitSha) -> Agent:
+def _agent(edits: tuple[Path, ...], command: str | None, remote: bool, repo: Path, commit: CommitSha) -> Agent:
+    if remote:
+        return Remote()
     if command is not None:
         return Command(command=command)
     return as_list([read_edits(path, repo=repo, commit=commit) for path in edits])
@@ -222,8 +245,8 @@ def _agent(edits: tuple[Path, ...], command: str | None, repo: Path, commit: Com
 def _scope(given: tuple[str, ...], agent: Agent) -> tuple[FilePath, ...]:
     if given:
         return tuple(FilePath(path) for path in given)
-    if isinstance(agent, Command):
-        raise Invalid("say with --scope which files or folders (src/) the agent's command may change", path="scope")
+    if not isinstance(agent, EditList):
+        raise Invalid("say with --scope which files or folders (src/) the agent may change", path="scope")
     return tuple(sorted({edit.file for step in agent.steps for edit in step.edits}))
 
 
@@ -233,5 +256,8 @@ def _pair(text: str) -> tuple[FilePath, FilePath]:
         raise Invalid(f"{text!r} is no pair; write --verify src/a.py=tests/test_a.py", path="verify")
     return FilePath(target), FilePath(test)
 
+
+for answer in ANSWERS:
+    session.add_command(answer)
 
 COMMANDS = (session,)

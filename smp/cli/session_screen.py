@@ -37,6 +37,7 @@ WORDS: dict[str, str] = {
     Phase.EXECUTE: "run the tests, traced",
     Phase.VERIFY: "integrity gate: do the tests notice mutants?",
     Phase.UPDATE: "update the graph",
+    Phase.REVIEW: "wait for the reviewer",
     Phase.HANDOFF: "push the branch, write the pull request",
     Phase.CLOSE: "close",
     Phase.ABORTING: "undo what was done",

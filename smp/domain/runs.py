@@ -12,12 +12,15 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from smp.domain.ids import AgentId, CommitSha, FilePath, SandboxId, SessionId, VerifyId
+from smp.domain.ids import AgentId, CommitSha, FilePath, HandoffId, SandboxId, SessionId, VerifyId
 from smp.domain.sandboxes import Limits
 
 SESSION_WORKFLOW = "AgentSessionWorkflow"
 REAP_WORKFLOW = "ReapWorkflow"
 STATE_QUERY = "state"
+PROPOSE_UPDATE = "propose"
+DECIDE_UPDATE = "decide"
+TOUCH_SIGNAL = "touch"
 
 SEARCH_ATTRIBUTES: dict[str, str] = {
     "SmpRepository": "Keyword",
@@ -25,11 +28,14 @@ SEARCH_ATTRIBUTES: dict[str, str] = {
     "SmpCommit": "Keyword",
     "SmpStatus": "Keyword",
     "SmpAttempts": "Int",
+    "SmpSwarm": "Keyword",
 }
 """What runs can be searched by; a server refuses a run that names one it does not know."""
 
 MAX_REQUEST_BYTES = 1_900_000
 """A server refuses a start whose input is over 2 MB; larger edits belong into an agent command."""
+MAX_PROPOSAL_BYTES = 256 * 1024
+"""Of one proposal of a remote agent, encoded; each stays in the history of its run."""
 
 
 class Phase(StrEnum):
@@ -45,6 +51,7 @@ class Phase(StrEnum):
     EXECUTE = "execute"
     VERIFY = "verify"
     UPDATE = "update"
+    REVIEW = "review"
     HANDOFF = "handoff"
     CLOSE = "close"
     ABORTING = "aborting"
@@ -66,6 +73,10 @@ class Verdict(StrEnum):
     PASSED = "passed"
     SURVIVING_MUTANT = "surviving_mutant"
     MISSING_ASSERT = "missing_assert"
+    REVIEW_WANTED = "review_wanted"
+    APPROVED = "approved"
+    CHANGES_REQUESTED = "changes_requested"
+    REJECTED = "rejected"
     PUBLISHED = "published"
     CONFLICT = "conflict"
 
@@ -100,7 +111,11 @@ class Command(Struct, frozen=True, kw_only=True, tag="command", tag_field="kind"
     command: str
 
 
-Agent = EditList | Command
+class Remote(Struct, frozen=True, kw_only=True, tag="remote", tag_field="kind"):
+    """An orchestrator outside that proposes edits by Update (`Proposed`) and is answered with every verdict."""
+
+
+Agent = EditList | Command | Remote
 
 
 class Patience(Struct, frozen=True, kw_only=True):
@@ -126,6 +141,7 @@ class SessionRunRequest(Struct, frozen=True, kw_only=True):
     Attributes:
         test_command: Run in the box; exit code 0 passes.
         verify: (target file, test file) pairs for the integrity gate; empty: derived from TESTS edges of changed files.
+        reviewer: Another agent who has to approve the verified change before it is handed off.
         max_attempts: Loops back per reason.
         task_queue: Queue of the workflow and of what needs only the store (`queue_of`).
     """
@@ -142,6 +158,7 @@ class SessionRunRequest(Struct, frozen=True, kw_only=True):
     verify: tuple[tuple[FilePath, FilePath], ...] = ()
     title: str = ""
     issue_refs: tuple[str, ...] = ()
+    reviewer: AgentId | None = None
     max_attempts: int = 3
     ttl_seconds: int = 3600
     limits: Limits = Limits()
@@ -156,6 +173,8 @@ class SessionRunState(Struct, frozen=True, kw_only=True):
         attempts: Loops back so far, by reason.
         steps: `<phase>: <verdict>` of every step taken, in order.
         deadline: When the session expires unless a step moves it, ISO 8601 in UTC.
+        next_seq: The number that a remote agent's next proposal has to bear; 0 for other agents.
+        handoff_id, reviewer_session: Of the review that the run waits for.
     """
 
     phase: str
@@ -166,6 +185,57 @@ class SessionRunState(Struct, frozen=True, kw_only=True):
     steps: tuple[str, ...] = ()
     deadline: str = ""
     files: tuple[FilePath, ...] = ()
+    next_seq: int = 0
+    handoff_id: HandoffId | None = None
+    reviewer_session: SessionId | None = None
+
+
+class Proposed(Struct, frozen=True, kw_only=True):
+    """What a remote agent would have written.
+
+    Attributes:
+        seq: From 1, one more with each proposal that was taken (`SessionRunState.next_seq`).
+    """
+
+    seq: int
+    edits: tuple[Edit, ...]
+    summary: str = ""
+
+
+class PhaseVerdict(Struct, frozen=True, kw_only=True):
+    """What one phase said about a proposal."""
+
+    phase: str
+    verdict: str
+    detail: str = ""
+
+
+class ProposalReceipt(Struct, frozen=True, kw_only=True):
+    """What became of a proposal.
+
+    Attributes:
+        phase: Where the run is now: `edit` (propose again), `review`, or `closed`.
+        judged: Each phase it went through, in order, with its words.
+        status, reason: How the session ended, where it has.
+        next_seq: Number of the next proposal.
+    """
+
+    seq: int
+    phase: str
+    judged: tuple[PhaseVerdict, ...] = ()
+    attempts: dict[str, int] = {}
+    status: str = ""
+    reason: str = ""
+    branch: str | None = None
+    next_seq: int = 0
+
+
+class ReviewWord(Struct, frozen=True, kw_only=True):
+    """A reviewer's word on a handoff: `approve`, `request_changes` or `reject`."""
+
+    handoff_id: HandoffId
+    decision: str
+    comments: str = ""
 
 
 class SessionRun(Struct, frozen=True, kw_only=True):

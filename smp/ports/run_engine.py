@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import abc
 
-from smp.domain.runs import SessionOutcome, SessionRun, SessionRunRequest, SessionRunState
+from smp.domain.runs import (
+    ProposalReceipt,
+    Proposed,
+    ReviewWord,
+    SessionOutcome,
+    SessionRun,
+    SessionRunRequest,
+    SessionRunState,
+)
 
 
 class RunEngine(abc.ABC):
@@ -34,6 +42,30 @@ class RunEngine(abc.ABC):
     @abc.abstractmethod
     def outcome_within(self, workflow_id: str, wait_ms: int) -> SessionOutcome | None:
         """As `result`, but None when it has not ended by then; at least 1 ms, connecting included."""
+
+    @abc.abstractmethod
+    def propose(self, workflow_id: str, proposed: Proposed, *, timeout_ms: int | None = None) -> ProposalReceipt:
+        """Give a remote agent's edits and wait until they have been judged.
+
+        Repeating the same proposal gives the same receipt.
+
+        Raises:
+            Invalid, TooLarge, Conflict: Refused, and nothing was recorded; the message says what would be right.
+            NotFound: No such run, or it has ended.
+            Unavailable: No server or worker, or not judged within `timeout_ms`; it goes on, propose the same again.
+        """
+
+    @abc.abstractmethod
+    def decide(self, workflow_id: str, word: ReviewWord) -> str:
+        """Give a reviewer's word to the run that waits for it; returns the status that was recorded.
+
+        Raises:
+            Invalid, Conflict, NotFound, Unavailable: As `propose`.
+        """
+
+    @abc.abstractmethod
+    def touch(self, workflow_id: str) -> None:
+        """Give a run that waits for somebody its whole time to live again."""
 
     @abc.abstractmethod
     def cancel(self, workflow_id: str) -> None:

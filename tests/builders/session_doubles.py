@@ -25,9 +25,10 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from activities import contract
+from activities.handoff import undecided
 from activities.heartbeat import stop_if_cancelled
 from smp.adapters.runs_temporal import connect
-from smp.domain.ids import AuditId, ContentHash, VerifyId
+from smp.domain.ids import AuditId, ContentHash, HandoffId, SessionId, VerifyId
 from smp.domain.runs import Verdict
 from smp.settings import TemporalSettings
 from workers.queues import Queues
@@ -39,6 +40,7 @@ CREATE TABLE IF NOT EXISTS audit (n INTEGER PRIMARY KEY, key TEXT UNIQUE, sessio
 CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, driver TEXT, status TEXT);
 CREATE TABLE IF NOT EXISTS boxes (id TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS held (name TEXT);
+CREATE TABLE IF NOT EXISTS decisions (handoff TEXT PRIMARY KEY, word TEXT, comments TEXT);
 CREATE TABLE IF NOT EXISTS branches (name TEXT PRIMARY KEY, pushes INTEGER);
 """
 
@@ -235,6 +237,40 @@ class SessionDoubles:
     def update(self, step: contract.FilesStep) -> contract.Done:
         """Done."""
         return self._done(step, contract.SESSION_UPDATE)
+
+    @activity.defn(name=contract.SESSION_TOUCH, no_thread_cancel_exception=True)
+    def touch(self, step: contract.Step) -> contract.Done:
+        """Done."""
+        return self._done(step, contract.SESSION_TOUCH)
+
+    @activity.defn(name=contract.HANDOFF_REVIEW, no_thread_cancel_exception=True)
+    def review(self, step: contract.ReviewStep) -> contract.ReviewAsked:
+        """A handoff with an id of its own for each time it is asked."""
+        asked = contract.ReviewAsked(
+            handoff_id=HandoffId(f"hnd_{step.key.partition('#')[2].partition(':')[0]}"),
+            reviewer_session=SessionId(f"{step.session_id}-reviewer"),
+        )
+        body = self._effect(step, contract.HANDOFF_REVIEW, lambda _: asked)
+        return msgspec.json.decode(body, type=contract.ReviewAsked)
+
+    @activity.defn(name=contract.HANDOFF_DECIDE, no_thread_cancel_exception=True)
+    def decide(self, step: contract.DecideStep) -> contract.Done:
+        """A row of decisions, which `decision` and a reviewer over the protocol share."""
+
+        def record(db: sqlite3.Connection) -> contract.Done:
+            word = {"approve": "approved", "request_changes": "changes_requested", "reject": "rejected"}[step.decision]
+            db.execute("INSERT INTO decisions VALUES (?, ?, ?)", (step.handoff_id, word, step.comments))
+            return contract.Done(detail=word)
+
+        return msgspec.json.decode(self._effect(step, contract.HANDOFF_DECIDE, record), type=contract.Done)
+
+    @activity.defn(name=contract.HANDOFF_DECISION, no_thread_cancel_exception=True)
+    def decision(self, step: contract.DecisionStep) -> contract.Judgement:
+        """Not until there is a row; it reads only, so it leaves no line."""
+        found = self.rows(f"SELECT word, comments FROM decisions WHERE handoff='{step.handoff_id}'")
+        if not found:
+            raise undecided(step.handoff_id)
+        return contract.Judgement(verdict=Verdict(found[0][0]), detail=found[0][1])
 
     @activity.defn(name=contract.HANDOFF_PULL_REQUEST, no_thread_cancel_exception=True)
     def hand_off(self, step: contract.HandoffStep) -> contract.HandedOff:

@@ -21,6 +21,7 @@ import pytest
 
 from smp.adapters.runs_temporal import TemporalRunEngine, connect
 from smp.cli import devserver
+from smp.domain.errors import Unavailable
 from smp.domain.ids import AgentId, CommitSha, FilePath, SandboxId, SessionId
 from smp.domain.runs import Agent, Edit, EditList, EditStep, Patience, SessionRunRequest
 from smp.settings import Settings, load_settings
@@ -157,6 +158,16 @@ class Rig:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n", "the worker did not come up"
         return process
+
+    def wait_until(self, look: Callable[[], object]) -> None:
+        """Until a look at the run is true, by asking again."""
+        waiting = threading.Event()
+        for _ in range(600):
+            with contextlib.suppress(Unavailable):
+                if look():
+                    return
+            waiting.wait(0.05)
+        raise AssertionError("it never came to that")
 
     def wait_for_try(self, name: str) -> None:
         """Until the activity has been tried (or is held), by polling the doubles' own record."""

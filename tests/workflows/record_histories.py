@@ -16,8 +16,8 @@ sys.path.insert(0, str(HERE.parents[1]))
 
 from smp.adapters.runs_temporal import connect  # noqa: E402
 from smp.cli import devserver  # noqa: E402
-from smp.domain.ids import FilePath  # noqa: E402
-from smp.domain.runs import Command, Edit, EditList, EditStep  # noqa: E402
+from smp.domain.ids import AgentId, FilePath, HandoffId  # noqa: E402
+from smp.domain.runs import Command, Edit, EditList, EditStep, Proposed, Remote, ReviewWord  # noqa: E402
 from tests.builders.session_rig import Rig, server_settings  # noqa: E402
 
 AGENT = EditList(
@@ -79,8 +79,33 @@ def unjudged(rig: Rig) -> str:
         return _ended(rig, rig.engine.start_session(rig.request(AGENT, unjudged=True)))
 
 
+def remote(rig: Rig) -> str:
+    with rig.worker(script={"sandbox.execute": ["fail", "pass"]}):
+        run = rig.engine.start_session(rig.request(Remote()))
+        for seq in (1, 2):
+            edit = Edit(file=FilePath("pkg/a.py"), content=f"x = {seq}\n")
+            rig.engine.propose(run, Proposed(seq=seq, edits=(edit,)), timeout_ms=120_000)
+            if seq == 1:
+                rig.engine.touch(run)
+                rig.wait_for_try("session.touch")
+        return _ended(rig, run)
+
+
+def reviewed(rig: Rig) -> str:
+    with rig.worker():
+        run = rig.engine.start_session(rig.request(AGENT, reviewer=AgentId("reviewer")))
+        seen: HandoffId | None = None
+        for decision in ("request_changes", "approve"):
+            rig.wait_until(lambda seen=seen: rig.engine.state(run).handoff_id not in (None, seen))  # type: ignore[misc]
+            seen = rig.engine.state(run).handoff_id
+            assert seen is not None
+            rig.engine.decide(run, ReviewWord(handoff_id=seen, decision=decision, comments="a word"))
+        return _ended(rig, run)
+
+
 CASES: dict[str, Callable[[Rig], str]] = {
-    case.__name__: case for case in (completed, looped, budget, cancelled, expired, conflict, command, unjudged)
+    case.__name__: case
+    for case in (completed, looped, budget, cancelled, expired, conflict, command, unjudged, remote, reviewed)
 }
 
 

@@ -20,7 +20,18 @@ from workers.sandbox import workflow_runner
 from workflows import WORKFLOWS
 
 HISTORIES = sorted((Path(__file__).parent / "histories").glob("*.json"))
-EXPECTED = {"completed", "looped", "budget", "cancelled", "expired", "conflict", "command", "unjudged"}
+EXPECTED = {
+    "completed",
+    "looped",
+    "budget",
+    "cancelled",
+    "expired",
+    "conflict",
+    "command",
+    "unjudged",
+    "remote",
+    "reviewed",
+}
 
 
 def test_a_history_is_kept_for_every_way_a_session_can_end() -> None:

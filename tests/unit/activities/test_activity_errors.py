@@ -6,7 +6,7 @@ import pytest
 
 from activities.errors import RETRYABLE, application_error, redacted
 from smp.domain import errors
-from workflows.agent_session import AGENT_FAULTS
+from workflows.endings import AGENT_FAULTS
 
 
 def test_the_type_is_the_name_of_the_leaf() -> None:

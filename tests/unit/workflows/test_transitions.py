@@ -45,7 +45,7 @@ def test_the_attempt_that_reaches_the_budget_aborts() -> None:
 @given(st.data(), st.integers(1, 5))
 def test_every_walk_ends_and_nothing_is_written_unguarded(data: st.DataObject, budget: int) -> None:
     position, visited = Position(max_attempts=budget), [Phase.OPEN]
-    bound = 12 * (budget * len(Verdict) + 1)
+    bound = 13 * (budget * len(Verdict) + 1)
     while position.phase not in ENDS:
         position = advance(position, data.draw(st.sampled_from(_choices(position.phase))))
         visited.append(position.phase)
