@@ -12,6 +12,7 @@ from smp.cli.failures import stderr
 from smp.cli.listening import bind, is_loopback
 from smp.cli.options import open_indexed, repository_options
 from smp.domain.errors import Invalid
+from smp.rpc.connections import BoundedConnection
 from smp.rpc.dispatcher import Dispatcher
 from smp.rpc.gate import Gate
 from smp.rpc.mcp.server import McpServer
@@ -48,7 +49,8 @@ def mcp(settings: Settings, http: bool, host: str, port: int) -> None:
     served = _server(services).server.streamable_http_app(streamable_http_path=PATH, host=host)
     shown = listener.getsockname()
     stderr.print(f"serving {settings.repo.name} on http://{shown[0]}:{shown[1]}{PATH} (Ctrl-C stops)", soft_wrap=True)
-    config = uvicorn.Config(Gate(served, bound=host, token=settings.token, tokens=services.tokens), log_level="warning")
+    gate = Gate(served, bound=host, token=settings.token, tokens=services.tokens)
+    config = uvicorn.Config(gate, log_level="warning", loop="uvloop", http=BoundedConnection)
     with listener:
         uvicorn.Server(config).run(sockets=[listener])
 

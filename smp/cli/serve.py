@@ -83,7 +83,12 @@ def serve(
     shown = listener.getsockname()
     stderr.print(f"serving {settings.repo.name} on http://{shown[0]}:{shown[1]}/ (Ctrl-C stops)", soft_wrap=True)
     config = uvicorn.Config(
-        app, log_level="warning", http=BoundedConnection, ws="websockets-sansio", timeout_graceful_shutdown=5
+        app,
+        log_level="warning",
+        loop="uvloop",
+        http=BoundedConnection,
+        ws="websockets-sansio",
+        timeout_graceful_shutdown=5,
     )
     logging.getLogger("uvicorn.error").addFilter(ClientFaults())
     url = f"http://{shown[0]}:{shown[1]}/"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import resource
 import socket
@@ -74,6 +75,52 @@ def test_a_request_that_does_not_come_ends_the_connection(
     while part := answer(one):
         heard += part
     assert heard.count(b"HTTP/1.1 204") == said.count(REQUEST)
+
+
+def replies(one: socket.socket) -> bytes:
+    heard = bytearray()
+    while part := answer(one):
+        heard += part
+    return bytes(heard)
+
+
+HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param(b"GET / HTTP/1.1\r\nX: " + b"x" * 200_000, id="a field without end"),
+        pytest.param(b"GET /" + b"x" * 200_000, id="an address without end"),
+        pytest.param(CHUNKED + b"1;" + b"x" * 200_000, id="an extension of a chunk without end"),
+        pytest.param(CHUNKED + b"0\r\nX: " + b"x" * 200_000, id="a field without end behind the body"),
+        pytest.param(CHUNKED + b"0\r\n" + b"X: y\r\n" * 200, id="fields without end behind the body"),
+    ],
+)
+def test_what_has_no_end_is_cut_off(said: bytes, connect: Connect) -> None:
+    one = connect()
+    with contextlib.suppress(ConnectionError):
+        one.sendall(said)
+    assert b"HTTP/1.1 400" in replies(one) or said.startswith(CHUNKED)
+
+
+@pytest.mark.parametrize("hosts", [b"", b"Host: localhost\r\nHost: evil.example\r\n"])
+def test_a_request_names_one_host(hosts: bytes, connect: Connect) -> None:
+    one = connect()
+    one.sendall(b"GET / HTTP/1.1\r\n" + hosts + b"\r\n")
+    assert replies(one).startswith(b"HTTP/1.1 400")
+
+
+def test_requests_that_do_not_wait_for_answers_are_answered_in_order_up_to_a_bound(connect: Connect) -> None:
+    few, many = connect(), connect()
+    few.sendall(REQUEST * 3)
+    heard = b""
+    while heard.count(b"HTTP/1.1 204") < 3:
+        heard += answer(few)
+    with contextlib.suppress(ConnectionError):
+        many.sendall(REQUEST * 1000)
+    assert b"HTTP/1.1 400" in replies(many)
 
 
 def test_the_room_leaves_files_for_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
