@@ -48,13 +48,13 @@ def missing_asserts(
     surface = rules.surface(target, target_source)
     support = read(rules.support(test_file, test_source))
     found: list[MissingAssert] = []
-    for flow in rules.flows(test_source, surface, support):
+    for flow in rules.flows(test_file, test_source, surface, support):
         for name in sorted(flow.called - flow.asserted):
             node = nodes.get(name)
             found.append(
                 MissingAssert(
                     node_id=node.id if node is not None else NodeId(f"function:{target}#{name}"),
-                    test=f"{test_file}::{flow.test.replace('.', '::')}",
+                    test=rules.test_id(test_file, flow.test),
                     output_type=node.return_type if node is not None else None,
                 )
             )

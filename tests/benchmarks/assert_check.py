@@ -14,21 +14,41 @@ from smp.domain.ids import FilePath
 from smp.languages.assertions import assertion_rules
 
 
+def is_test(path: str) -> bool:
+    """By the names that pytest, and the runners of JavaScript, look for; a folder `test` or `__tests__` is theirs too."""
+    name = path.rpartition("/")[2]
+    if name.endswith(".py"):
+        return name.startswith("test")
+    return (
+        ".test." in name or ".spec." in name or any(part in ("test", "tests", "__tests__") for part in path.split("/"))
+    )
+
+
+def files_below(folder: Path) -> list[Path]:
+    """Files in order, without installed packages and builds."""
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    return [path for path in found if not {"node_modules", "dist", ".git"} & set(path.relative_to(folder).parts)]
+
+
 def main(root: Path, sources: str, tests: str) -> None:
-    rules = assertion_rules(FilePath("any.py"))
-    assert rules is not None
     surfaces: list[TargetSurface] = []
-    for file in sorted((root / sources).rglob("*.py")):
-        surface = rules.surface(FilePath(file.relative_to(root).as_posix()), file.read_bytes())
-        surfaces += [surface] if surface.functions or surface.classes else []
+    for file in files_below(root / sources):
+        path = FilePath(file.relative_to(root).as_posix())
+        rules = assertion_rules(path)
+        if rules is not None and not is_test(path):
+            surface = rules.surface(path, file.read_bytes())
+            surfaces += [surface] if surface.functions or surface.classes else []
     seen: set[tuple[FilePath, str]] = set()
     asserting: set[tuple[FilePath, str]] = set()
     flagged: dict[tuple[FilePath, str], set[str]] = {}
-    for file in sorted((root / tests).rglob("test*.py")):
+    for file in files_below(root / tests):
         path, content = FilePath(file.relative_to(root).as_posix()), file.read_bytes()
+        rules = assertion_rules(path)
+        if rules is None or not is_test(path):
+            continue
         support = {one: (root / one).read_bytes() for one in rules.support(path, content) if (root / one).is_file()}
         for surface in surfaces:
-            for flow in rules.flows(content, surface, support):
+            for flow in rules.flows(path, content, surface, support):
                 key = (path, flow.test)
                 seen.add(key)
                 asserting |= {key} if flow.asserts else set()

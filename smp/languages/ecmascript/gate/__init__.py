@@ -1,0 +1,1 @@
+"""What the integrity gate knows of JavaScript and TypeScript: what an assertion is, how values flow to one, which mutants to make."""
