@@ -7,6 +7,9 @@ The packages were chosen on 30 November 2026, before the first figure, and are n
     fastify 5.12.8  JavaScript: CommonJS, functions and prototypes; with its tests
     ra-core 5.15.4  TSX: React components, hooks and contexts; with its tests and stories
     ajv 8.20.0      TypeScript: a compiler; functions, keyword tables, code generation
+Fresh ones, added after the first four had been looked at:
+    @blueprintjs/core 6.20.0   TSX: components as classes and as functions
+    @loopback/context 8.0.15   TypeScript: dependency injection by decorators, generics, event emitters
 
 npm brings packages, compiler and types into the user's cache folder, once, without running scripts; nothing of them runs.
 The second opinion is the checker of TypeScript 5.9.3 (`accuracy_typescript/oracle.cjs`): for each call, construction, `super()`,
@@ -50,7 +53,7 @@ def main() -> None:
     for package in PACKAGES:
         if chosen.package and package.name not in chosen.package:
             continue
-        root = folder / "projects" / package.name
+        root = folder / "projects" / package.folder
         answers = ask(folder, root, package)
         comparison = compare(linked(root, package.files(root)), answers)
         print_package(package, comparison)
@@ -71,8 +74,8 @@ def ask(folder: Path, root: Path, package: Package) -> list[dict[str, object]]:
         "options": compiler_options(package),
     }
     question = json.dumps(request, sort_keys=True) + ORACLE.read_text("utf-8")
-    asked, answered = folder / f"{package.name}.request.json", folder / f"{package.name}.answers.json"
-    stamp = folder / f"{package.name}.question"
+    asked, answered = folder / f"{package.folder}.request.json", folder / f"{package.folder}.answers.json"
+    stamp = folder / f"{package.folder}.question"
     if not (answered.exists() and stamp.exists() and stamp.read_text("utf-8") == question):
         asked.write_text(json.dumps(request), "utf-8")
         with answered.open("wb") as out:

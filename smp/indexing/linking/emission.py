@@ -12,6 +12,7 @@ from smp.indexing.linking.candidates import Candidates
 from smp.indexing.linking.choosing import Choosing
 from smp.indexing.linking.drafts import Draft, by_static_type, finished, made_classes, without_rivals
 from smp.indexing.linking.flow import UnitState
+from smp.indexing.linking.lookup import of_receiver
 from smp.indexing.linking.objects import RECEIVER_CALLS
 from smp.indexing.linking.overloads import Given
 from smp.indexing.linking.program import Program, stronger
@@ -394,7 +395,7 @@ class Emission(Choosing):
             if found.doubtful:
                 continue
             static = value.kind == CLASS
-            for ref in found.functions:
+            for ref in of_receiver(found.functions, is_class=static):
                 fits = ref.decl.flags & flag and (not static or ref.decl.flags & _OF_CLASS)
                 if fits and ref.node_id is not None:
                     hit[ref.node_id] = Resolution.PROPERTY

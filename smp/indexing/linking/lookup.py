@@ -30,6 +30,14 @@ class Found(NamedTuple):
     classes: tuple[ClassRef, ...] = ()
 
 
+def of_receiver(functions: tuple[FuncRef, ...], *, is_class: bool) -> tuple[FuncRef, ...]:
+    """Of methods that share a name those for an instance, or for a class, where a class has both."""
+    static = tuple(f for f in functions if f.decl.flags & bits.F_CLASS_METHOD)
+    if not static or len(static) == len(functions):
+        return functions
+    return static if is_class else tuple(f for f in functions if not f.decl.flags & bits.F_CLASS_METHOD)
+
+
 class Lookup:
     """Attribute look-up in the frozen hierarchy."""
 

@@ -6,7 +6,7 @@ from smp.domain.source import NOTHING, Op
 from smp.indexing.linking import bits
 from smp.indexing.linking.flow import UnitState, element_key, field_key, module_field_key, op_key, return_key, yield_key
 from smp.indexing.linking.iterating import MAX_INDEX, Iterating
-from smp.indexing.linking.lookup import Found
+from smp.indexing.linking.lookup import Found, of_receiver
 from smp.indexing.linking.values import (
     BOUND,
     CLASS,
@@ -332,7 +332,7 @@ class Rules(Iterating):
             state.add(result, self.intern.unknown)
             return
         is_class = recv.kind == CLASS
-        for ref in found.functions:
+        for ref in of_receiver(found.functions, is_class=is_class):
             flags = ref.decl.flags
             if flags & bits.F_PROPERTY and not is_class:
                 self.call_function(state, ref, recv, (), result)
@@ -368,7 +368,7 @@ class Rules(Iterating):
         if found.doubtful and found.owner is not None:
             state.add(result, self.intern.unknown)
             return
-        for func in found.functions:
+        for func in of_receiver(found.functions, is_class=True):
             flags = func.decl.flags
             if flags & bits.F_STATIC and flags & bits.F_PROPERTY:
                 self.call_function(state, func, None, (), result)

@@ -235,6 +235,8 @@ TABLES = Tables(
         "InstanceType": "made",
     },
     infers=True,
+    optional=frozenset(f"react.{name}" for name in ("PropsWithChildren", "PropsWithRef", "PropsWithoutRef")),
+    properties={f"react.{name}.current": "0" for name in ("RefObject", "MutableRefObject")},
     prototype_member="prototype",
     class_member="constructor",
     construct_member=NEW_MEMBER,

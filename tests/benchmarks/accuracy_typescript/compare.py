@@ -166,7 +166,7 @@ class _Judge:
     # Recall ----------------------------------------------------------------------------------------------------------
 
     def look_for(self, row: Row) -> None:
-        if row.state == "handed":
+        if row.state in ("handed", "plain"):
             return
         if row.state != "project":
             self.result.excluded[row.state] += 1
@@ -236,6 +236,8 @@ class _Judge:
             return SILENT, "what stands behind the receiver's type"
         name = target.name.partition("~")[0]
         made = name == "constructor" or target.kind in ("Class", "Interface")
+        if edge.resolution == "property":
+            rows = [row for row in rows if row.kind in ("get", "set")]
         meant = [row for row in rows if row.name == name or (made and row.kind in ("new", "super", "jsx", "decorator"))]
         meant = meant or [row for row in rows if row.state != "handed" and not self.satisfied(row)]
         if not meant:
@@ -243,6 +245,8 @@ class _Judge:
         for row in meant:
             if row.state in ("value", "unknown", "unnamed"):
                 return SILENT, f"the checker: {row.state}"
+            if row.state == "plain" and edge.resolution != "property":
+                return SILENT, "the checker sees no call there"
         return DISAGREES, meant[0].state
 
     def shown(self, edges: list[Edge], here: list[Edge]) -> str:

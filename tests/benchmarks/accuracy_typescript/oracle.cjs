@@ -4,7 +4,8 @@
 // ANSWERS: one row a place where code may run: {file, line, kind, name, state, targets, lower, possible}.
 //   kind:    call, new, super, jsx, tag, decorator, get, set; handed: a function of the project is an argument there.
 //   line:    where the name of what is called stands, 1-based.
-//   state:   project  - the declaration is in the project; `targets` are all needed, each [file, first line, last line, name line, name]
+//   state:   plain    - a property that only shares the name of an accessor of the project
+//            project  - the declaration is in the project; `targets` are all needed, each [file, first line, last line, name line, name]
 //            external - it is declared elsewhere, or built into the language
 //            value    - what is called is a value of a function type (a parameter, a table entry): the checker knows no body
 //            unnamed  - the function is written without a name as an argument or in place
@@ -150,7 +151,9 @@ function lowerOf(declaration) {
 
 // Members by name of everything in the project that may stand behind a receiver.
 const membersNamed = new Map();
+const accessors = new Set();
 function noteMembers(node) {
+  if ((ts.isGetAccessor(node) || ts.isSetAccessor(node)) && ts.isIdentifier(node.name)) accessors.add(node.name.text);
   if (ts.isClassLike(node) || ts.isObjectLiteralExpression(node))
     for (const member of node.members ?? node.properties) {
       const name = member.name && ts.isIdentifier(member.name) ? member.name.text : undefined;
@@ -169,7 +172,8 @@ function possibleOf(node, name) {
     const symbol = holder.symbol;
     const type = ts.isClassLike(holder) ? checker.getDeclaredTypeOfSymbol(symbol) : checker.getTypeAtLocation(holder);
     const offered = new Set(type.getProperties().map((one) => one.escapedName));
-    if (needed.every((one) => offered.has(one) || String(one).startsWith("__@"))) found.push(code);
+    const assigned = ts.isCallExpression(holder.parent) && holder.parent.expression.getText() === "Object.assign";
+    if (assigned || needed.every((one) => offered.has(one) || String(one).startsWith("__@"))) found.push(code);
   }
   return found;
 }
@@ -187,6 +191,7 @@ function emit(node, kind, name, at, state, targets = [], lower = []) {
 function settle(node, kind, name, at, declarations, extra = [], others = []) {
   if (!declarations.length) return emit(node, kind, name, at, "unknown");
   const known = declarations.filter(inProject);
+  if (!known.length && others.some(inProject)) return emit(node, kind, name, at, "project", [], others);
   if (!known.length) return emit(node, kind, name, at, "external");
   let chosen = bodies(known);
   if (chosen.length > 1 && !chosen.some((one) => one.body)) [chosen, others] = [chosen.slice(0, 1), [...others, ...chosen.slice(1)]];
@@ -270,6 +275,8 @@ function called(node, kind, callee, named, place) {
 
 function accessed(node, name, at, written) {
   const symbol = aliased(checker.getSymbolAtLocation(name));
+  if (symbol && accessors.has(name.text) && !(symbol.flags & ts.SymbolFlags.Accessor))
+    return emit(node, written ? "set" : "get", name.getText(), at, (symbol.declarations ?? []).length ? "plain" : "unknown");
   const wantedFlag = written ? ts.SymbolFlags.SetAccessor : ts.SymbolFlags.GetAccessor;
   if (!symbol || !(symbol.flags & ts.SymbolFlags.Accessor)) return;
   const flag = written ? ts.isSetAccessor : ts.isGetAccessor;

@@ -45,6 +45,11 @@ class Package:
     parts: tuple[str, ...]
     options: Mapping[str, object] = field(default_factory=dict)
 
+    @property
+    def folder(self) -> str:
+        """Its name without what a path would take for folders."""
+        return self.name.replace("/", "+")
+
     def files(self, root: Path) -> list[PurePosixPath]:
         """Its source files, below the root; declaration files are no sources."""
         found = [path for path in root.rglob("*") if path.suffix in SUFFIXES and path.is_file()]
@@ -59,6 +64,8 @@ PACKAGES = (
     Package("fastify", "5.12.8", ("fastify.js", "lib", "test"), {"allowJs": True, **_NODE_ESM}),
     Package("ra-core", "5.15.4", ("src",), _BUNDLED),
     Package("ajv", "8.20.0", ("lib",), {"module": "commonjs", "moduleResolution": "node10"}),
+    Package("@blueprintjs/core", "6.20.0", ("src",), _BUNDLED),
+    Package("@loopback/context", "8.0.15", ("src",), {"module": "commonjs", "moduleResolution": "node10"}),
 )
 
 
@@ -93,7 +100,7 @@ def prepare(folder: Path) -> None:
         subprocess.run(command, cwd=folder, check=True)
         pending.unlink()
     for package in PACKAGES:
-        source, target = folder / "node_modules" / package.name, folder / "projects" / package.name
+        source, target = folder / "node_modules" / package.name, folder / "projects" / package.folder
         if target.is_dir():
             continue
         draft = target.with_suffix(".new")
