@@ -160,6 +160,10 @@ function noteMembers(node) {
       const code = ts.isFunctionLike(member) ? member : functionsOf(member)[0];
       if (name && code) membersNamed.set(name, [...(membersNamed.get(name) ?? []), [node, code]]);
     }
+  if (ts.isBinaryExpression(node) && ts.isPropertyAccessExpression(node.left) && isFunction(unwrap(node.right))) {
+    const name = node.left.name.text;
+    membersNamed.set(name, [...(membersNamed.get(name) ?? []), [node.left.expression, unwrap(node.right)]]);
+  }
   ts.forEachChild(node, noteMembers);
 }
 function possibleOf(node, name) {
@@ -275,13 +279,15 @@ function called(node, kind, callee, named, place) {
 
 function accessed(node, name, at, written) {
   const symbol = aliased(checker.getSymbolAtLocation(name));
-  if (symbol && accessors.has(name.text) && !(symbol.flags & ts.SymbolFlags.Accessor))
-    return emit(node, written ? "set" : "get", name.getText(), at, (symbol.declarations ?? []).length ? "plain" : "unknown");
-  const wantedFlag = written ? ts.SymbolFlags.SetAccessor : ts.SymbolFlags.GetAccessor;
-  if (!symbol || !(symbol.flags & ts.SymbolFlags.Accessor)) return;
   const flag = written ? ts.isSetAccessor : ts.isGetAccessor;
-  const [found, ...others] = (symbol.declarations ?? []).filter(flag);
-  if (!(symbol.flags & wantedFlag) || !found || !inProject(found)) return;
+  const declared = symbol?.declarations ?? [];
+  const [found, ...others] = declared.filter(flag);
+  if (!found || !inProject(found)) {
+    // A plain property of a class or literal is none; that of an interface may be one in what implements it.
+    const plain = declared.some((one) => ts.isPropertyDeclaration(one) || ts.isPropertyAssignment(one) || ts.isParameter(one));
+    if (accessors.has(name.text)) emit(node, written ? "set" : "get", name.getText(), at, plain ? "plain" : "unknown");
+    return;
+  }
   settle(node, written ? "set" : "get", name.getText(), at, [found], [], others);
 }
 
