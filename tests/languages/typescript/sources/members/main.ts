@@ -195,3 +195,21 @@ class Over {
 }
 new Over().run("");
 // -> main.ts#Over.run~3
+class Clamp {
+  static round(x: number): number {
+    return x;
+  }
+  round(x: number): number {
+    return Clamp.round(x) + this.again();
+    // -> main.ts#Clamp.round
+    // -/> main.ts#Clamp.round~2
+  }
+  private again(): number {
+    return this.round(1);
+    // -> main.ts#Clamp.round~2
+    // -/> main.ts#Clamp.round
+  }
+}
+new Clamp().round(1);
+// -> main.ts#Clamp.round~2
+// -/> main.ts#Clamp.round

@@ -119,3 +119,11 @@ export const page = <WithStore />;
 const styled = { Box: (p: {}) => <div /> };
 export const boxed = <styled.Box />;
 // -> main.tsx#styled.Box
+export const Wrapped = ({ store }: React.PropsWithChildren<{ store: Store }>) => {
+  const held: React.RefObject<Store> = useRef(null);
+  held.current?.load();
+  // -> main.tsx#Store.load
+  store.load();
+  // -> main.tsx#Store.load
+  return null;
+};
