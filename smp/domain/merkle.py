@@ -19,10 +19,11 @@ class MerkleLeaf(Struct, frozen=True, kw_only=True, tag="file"):
 
 
 class MerkleTree(Struct, frozen=True, kw_only=True, tag="directory"):
-    """A directory; `children` by name, in byte order."""
+    """A directory; `children` by name, in byte order. file_count: of all files below."""
 
     hash: ContentHash
     children: dict[str, MerkleTree | MerkleLeaf]
+    file_count: int = 0
 
 
 class MerkleDiff(Struct, frozen=True, kw_only=True):

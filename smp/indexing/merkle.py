@@ -65,7 +65,16 @@ def _changed(tree: MerkleTree, changes: Mapping[FilePath, MerkleLeaf | None]) ->
             children.pop(name, None)
     if children.keys() != tree.children.keys():
         children = dict(sorted(children.items(), key=lambda item: item[0].encode()))
-    return MerkleTree(hash=inner_hash({name: child.hash for name, child in children.items()}), children=children)
+    return folder_of(children)
+
+
+def folder_of(children: dict[str, MerkleTree | MerkleLeaf]) -> MerkleTree:
+    """The directory of these children, which are in byte order."""
+    return MerkleTree(
+        hash=inner_hash({name: child.hash for name, child in children.items()}),
+        children=children,
+        file_count=sum(child.file_count if isinstance(child, MerkleTree) else 1 for child in children.values()),
+    )
 
 
 def inner_hash(children: Mapping[str, ContentHash]) -> ContentHash:
@@ -107,7 +116,7 @@ def diff_trees(old: MerkleTree, new: MerkleTree) -> MerkleDiff:
         added=tuple(sorted(changes["added"])),
         changed=tuple(sorted(changes["changed"])),
         removed=tuple(sorted(changes["removed"])),
-        unchanged=len(leaves(new)) - differing,
+        unchanged=new.file_count - differing,
     )
 
 
@@ -122,7 +131,7 @@ def _directory(
         else:
             path = FilePath(str(entry))
             children[name] = MerkleLeaf(hash=files[path], node_count=counts.get(path, 0))
-    return MerkleTree(hash=inner_hash({name: child.hash for name, child in children.items()}), children=children)
+    return folder_of(children)
 
 
 def _compare(old: MerkleTree, new: MerkleTree, prefix: str, changes: dict[str, list[FilePath]]) -> None:

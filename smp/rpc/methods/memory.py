@@ -10,6 +10,7 @@ from smp.domain.errors import Invalid
 from smp.domain.graph import Scope
 from smp.domain.ids import FilePath
 from smp.domain.merkle import MerkleLeaf, MerkleTree
+from smp.domain.paths import repository_path
 from smp.indexing.reports import FileChange, UpdateReport
 from smp.query.resolve import resolve_path
 from smp.query.sync import compare, narrow
@@ -86,14 +87,14 @@ def batch_update(params: BatchUpdateParams, ctx: RequestContext) -> UpdateResult
 
 
 class SyncParams(Params, frozen=True, kw_only=True):
-    """Hashes may be prefixes of at least 8 digits."""
+    """Hashes may be prefixes of at least 8 digits. A path that ends with a slash is a folder: its hash says all below at once."""
 
     client_root_hash: HashPrefix
     file_hashes: dict[Annotated[str, Meta(min_length=1)], HashPrefix]
 
 
 class StaleResult(Result, frozen=True, kw_only=True):
-    """server_hash is null for a file that only the client has."""
+    """server_hash is null for what only the client has; a folder (its path ends with a slash): name what is in it."""
 
     file: str
     client_hash: str
@@ -127,8 +128,12 @@ class SyncResult(Result, frozen=True, kw_only=True):
 
 @rpc_method("smp/sync")
 def sync(params: SyncParams, ctx: RequestContext) -> SyncResult:
-    """Compare a client's files with the server's by hash: what to push, what to pull, what is gone."""
-    client = {resolve_path(file, path=f"file_hashes.{file}"): digest for file, digest in params.file_hashes.items()}
+    """Compare a client's files and folders with the server's by hash: what to push, what to pull, what is gone.
+
+    A folder (its path ends with a slash) of the server's hash is not entered. One that differs, and in which nothing is
+    named, comes back in stale_on_server: name what is in it with the next call.
+    """
+    client = {repository_path(file, path=f"file_hashes.{file}"): digest for file, digest in params.file_hashes.items()}
     ctx.services.indexer.ensure_fresh()
     found = compare(
         ctx.services.indexer.merkle(), ctx.services.telemetry, client_root_hash=params.client_root_hash, client=client
