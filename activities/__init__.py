@@ -23,12 +23,14 @@ def build_activities(services: Services, *, host_queue: str) -> Sequence[Callabl
     from activities.integrity import IntegrityActivities
     from activities.sandboxes import SandboxActivities
     from activities.sessions import SessionActivities
+    from activities.swarms import SwarmActivities
 
     sessions = SessionActivities(services)
     agent = AgentActivities(services)
     sandboxes = SandboxActivities(services, host_queue)
     integrity = IntegrityActivities(services)
     handoff = HandoffActivities(services)
+    swarms = SwarmActivities(services)
     return (
         sessions.open,
         sessions.guard,
@@ -50,4 +52,5 @@ def build_activities(services: Services, *, host_queue: str) -> Sequence[Callabl
         handoff.decide,
         handoff.decision,
         handoff.pull_request,
+        swarms.merge,
     )

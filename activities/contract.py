@@ -11,6 +11,7 @@ from msgspec import Struct
 from smp.domain.ids import AgentId, AuditId, CommitSha, ContentHash, FilePath, HandoffId, SandboxId, SessionId, VerifyId
 from smp.domain.runs import Edit, Verdict
 from smp.domain.sandboxes import Limits
+from smp.domain.swarms import SwarmBranch, SwarmConflict
 
 SESSION_OPEN = "session.open"
 SESSION_GUARD = "session.guard"
@@ -32,6 +33,7 @@ HANDOFF_REVIEW = "handoff.review"
 HANDOFF_DECIDE = "handoff.decide"
 HANDOFF_DECISION = "handoff.decision"
 HANDOFF_PULL_REQUEST = "handoff.pr"
+SWARM_MERGE = "swarm.merge"
 
 MAX_DETAIL = 4_000
 """Characters of a verdict's wording that enter a history."""
@@ -207,6 +209,20 @@ class HandedOff(Struct, frozen=True, kw_only=True):
     head_sha: CommitSha | None = None
     report: str | None = None
     detail: str = ""
+
+
+class MergeStep(Struct, frozen=True, kw_only=True):
+    """Branches of a swarm's completed sessions, in the order of its tasks."""
+
+    key: str
+    branches: tuple[SwarmBranch, ...]
+
+
+class Merged(Struct, frozen=True, kw_only=True):
+    """The order in which the branches are best merged, and what will not merge."""
+
+    order: tuple[SessionId, ...] = ()
+    conflicts: tuple[SwarmConflict, ...] = ()
 
 
 class CloseStep(Step, frozen=True, kw_only=True):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from workflows.agent_session import AgentSessionWorkflow
+from workflows.swarm import SwarmWorkflow
 
-WORKFLOWS: tuple[type, ...] = (AgentSessionWorkflow,)
+WORKFLOWS: tuple[type, ...] = (AgentSessionWorkflow, SwarmWorkflow)
 
 __all__ = ["WORKFLOWS"]

@@ -21,6 +21,7 @@ VERIFY_SECONDS = 3600
 HANDOFF_SECONDS = 180
 LONGEST_WAIT_SECONDS = 30 * 86_400.0
 """Of a person who decides; the session's expiry comes first unless it is touched."""
+MERGE_SECONDS = 900
 BOX_SECONDS = 120
 """Start-to-close of writing to a box or taking it down."""
 COMMAND_GRACE_SECONDS = 60
@@ -80,6 +81,11 @@ def waiting(patience: Patience) -> ActivityConfig:
     Attempts leave no events behind, so a review of a week costs the history no more than one of a second.
     """
     return _config(STORE_SECONDS, patience, give_up=LONGEST_WAIT_SECONDS)
+
+
+def merge(patience: Patience) -> ActivityConfig:
+    """Planning the merges of a swarm: a trial merge for each two branches that share a file."""
+    return _config(MERGE_SECONDS, patience)
 
 
 def handoff(patience: Patience) -> ActivityConfig:

@@ -8,6 +8,7 @@ call that died half-way can be repeated and somebody else's commit on the branch
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import subprocess
@@ -18,6 +19,7 @@ from smp.domain.errors import ForgeFailed, Invalid
 from smp.domain.handoffs import BranchChange, ConflictHunk, FileConflict, PullRequest
 from smp.domain.ids import CommitSha, FilePath
 from smp.domain.sandboxes import ChangedFile
+from smp.domain.swarms import BranchClash, SwarmBranch
 from smp.ports.forge import Forge
 from smp.settings import Settings
 
@@ -53,6 +55,28 @@ class GitForge(Forge):
             for name in sorted(names)
             if (hunks := self._hunks(name, change.base_sha, ours, theirs, certain=names[name]))
         )
+
+    def clashes(self, branches: tuple[SwarmBranch, ...]) -> tuple[BranchClash, ...]:
+        """See the port. What one of the two deletes and the other changes clashes too."""
+        for branch in branches:
+            if self._rev(f"{branch.head_sha}^{{commit}}") is None:
+                raise ForgeFailed(
+                    f"commit {branch.head_sha!r} of session {branch.session_id} is not in this repository; "
+                    f"git fetch {REMOTE} smp/{branch.session_id} and repeat",
+                    branch=f"smp/{branch.session_id}",
+                )
+        found = []
+        for one, other in itertools.combinations(branches, 2):
+            shared = tuple(sorted(set(one.files) & set(other.files)))
+            names = self._unmergeable(one.head_sha, other.head_sha, shared) if shared else {}
+            files = tuple(
+                name
+                for name, certain in sorted(names.items())
+                if certain or self._hunks(name, one.base_sha, one.head_sha, other.head_sha, certain=False)
+            )
+            if files:
+                found.append(BranchClash(sessions=(one.session_id, other.session_id), files=files))
+        return tuple(found)
 
     def publish(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> PullRequest:
         """See the port.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import contextlib
 import hashlib
 import threading
 import time
@@ -65,6 +66,7 @@ from smp.domain.runs import (
     SessionRunState,
     workflow_id_of,
 )
+from smp.domain.swarms import SWARM_WORKFLOW, SwarmOutcome, SwarmRequest, SwarmState, swarm_workflow_id
 from smp.ports.run_engine import RunEngine
 from smp.settings import Settings, TemporalSettings
 
@@ -176,9 +178,29 @@ class TemporalRunEngine(RunEngine):
             )
         return self._call(self._start(request))
 
+    def start_swarm(self, request: SwarmRequest) -> str:
+        """See `RunEngine.start_swarm`."""
+        size = len(msgspec.json.encode(request))
+        if size > MAX_REQUEST_BYTES:
+            raise TooLarge(
+                f"the {len(request.sessions)} tasks are too large for one run; split the file, or let agent commands "
+                "make the edits in their boxes",
+                limit_bytes=MAX_REQUEST_BYTES,
+                size_bytes=size,
+            )
+        return self._call(self._start_swarm(request))
+
+    def swarm_state(self, workflow_id: str) -> SwarmState:
+        """See `RunEngine.swarm_state`."""
+        return self._call(self._query(workflow_id, SwarmState))
+
+    def swarm_within(self, workflow_id: str, wait_ms: int) -> SwarmOutcome | None:
+        """See `RunEngine.swarm_within`."""
+        return self._call(self._swarm_within(workflow_id, wait_ms))
+
     def state(self, workflow_id: str) -> SessionRunState:
         """See `RunEngine.state`."""
-        return self._call(self._state(workflow_id))
+        return self._call(self._query(workflow_id, SessionRunState))
 
     def result(self, workflow_id: str, *, timeout_ms: int | None = None) -> SessionOutcome:
         """See `RunEngine.result`."""
@@ -278,13 +300,51 @@ class TemporalRunEngine(RunEngine):
             return workflow_id
         return workflow_id
 
-    async def _state(self, workflow_id: str) -> SessionRunState:
+    async def _start_swarm(self, request: SwarmRequest) -> str:
+        client = await self._connected()
+        workflow_id = swarm_workflow_id(request.swarm_id)
+        keyword = SearchAttributeKey.for_keyword
+        with contextlib.suppress(WorkflowAlreadyStartedError):
+            await client.start_workflow(
+                SWARM_WORKFLOW,
+                request,
+                id=workflow_id,
+                task_queue=request.task_queue,
+                result_type=SwarmOutcome,
+                id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                search_attributes=TypedSearchAttributes(
+                    [
+                        SearchAttributePair(keyword("SmpRepository"), request.repository),
+                        SearchAttributePair(keyword("SmpSwarm"), request.swarm_id),
+                        SearchAttributePair(STATUS, "running"),
+                    ]
+                ),
+                static_summary=f"{len(request.sessions)} sessions, {request.limit} at once",
+                rpc_timeout=timedelta(seconds=CALL_SECONDS),
+            )
+        return workflow_id
+
+    async def _swarm_within(self, workflow_id: str, wait_ms: int) -> SwarmOutcome | None:
+        client = await self._connected()
+        handle = client.get_workflow_handle(workflow_id, result_type=SwarmOutcome)
+        try:
+            async with asyncio.timeout(wait_ms / 1000):
+                outcome: SwarmOutcome = await handle.result()
+        except TimeoutError:
+            return None
+        except WorkflowFailureError as error:
+            status = "cancelled" if isinstance(error.cause, CancelledError) else "failed"
+            rows = (await self._query(workflow_id, SwarmState)).rows
+            detail = "" if status == "cancelled" else str(error.cause)
+            return SwarmOutcome(swarm_id=workflow_id.removeprefix("swarm/"), status=status, rows=rows, detail=detail)
+        return outcome
+
+    async def _query(self, workflow_id: str, answer: type[T]) -> T:
         client = await self._connected()
         handle = client.get_workflow_handle(workflow_id)
-        answer: SessionRunState = await handle.query(
-            STATE_QUERY, result_type=SessionRunState, rpc_timeout=timedelta(seconds=QUERY_SECONDS)
-        )
-        return answer
+        state: T = await handle.query(STATE_QUERY, result_type=answer, rpc_timeout=timedelta(seconds=QUERY_SECONDS))
+        return state
 
     async def _result(self, workflow_id: str, timeout_ms: int | None) -> SessionOutcome:
         try:

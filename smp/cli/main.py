@@ -23,6 +23,7 @@ _COMMANDS = {
     "keys": ("keys", "Keys that sign snapshots, and those that are trusted."),
     "token": ("token", "Tokens that speak for one agent."),
     "session": ("session", "Durable agent sessions."),
+    "swarm": ("swarm", "Many durable sessions at once, from a file of tasks."),
     "worker": ("worker", "Serve this repository's durable sessions until Ctrl-C."),
     "temporal": ("temporal", "The workflow server that durable sessions need."),
     "doctor": ("doctor", "Try everything that sessions need, and say how to mend it."),

@@ -114,7 +114,7 @@ def run(
         commit_sha=sha,
         agent=agent,
         test_command=test_cmd or default_test_command(settings.repo),
-        verify=tuple(_pair(text) for text in verify),
+        verify=tuple(pair(text) for text in verify),
         title=title,
         issue_refs=issue,
         reviewer=None if reviewer is None else AgentId(reviewer),
@@ -250,7 +250,12 @@ def _scope(given: tuple[str, ...], agent: Agent) -> tuple[FilePath, ...]:
     return tuple(sorted({edit.file for step in agent.steps for edit in step.edits}))
 
 
-def _pair(text: str) -> tuple[FilePath, FilePath]:
+def pair(text: str) -> tuple[FilePath, FilePath]:
+    """A pair for the gate, of `TARGET=TEST`.
+
+    Raises:
+        Invalid: It is none.
+    """
     target, equals, test = text.partition("=")
     if not (target and equals and test):
         raise Invalid(f"{text!r} is no pair; write --verify src/a.py=tests/test_a.py", path="verify")

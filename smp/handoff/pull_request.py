@@ -22,6 +22,7 @@ from smp.domain.mutants import IntegrityReport
 from smp.domain.paths import covers
 from smp.domain.sandboxes import ChangedFile, ExecutionRecord, Sandbox, SandboxStatus
 from smp.domain.sessions import AuditEvent, Session
+from smp.domain.swarms import BranchClash, SwarmBranch
 from smp.domain.verification import passed_reports, tree_hash
 from smp.handoff.document import RuntimeEdge, Sections, files_of, write_document
 from smp.handoff.review import require_approval
@@ -167,6 +168,14 @@ class HandoffService:
         )
         self._record(session, result, published, key)
         return result
+
+    def clashes(self, branches: tuple[SwarmBranch, ...]) -> tuple[BranchClash, ...]:
+        """Published branches that do not merge with one another.
+
+        Raises:
+            ForgeFailed: One of them is not there.
+        """
+        return self._forge.clashes(branches)
 
     def _reports(
         self, session: Session, sandbox: Sandbox, present: ContentHash, verify_id: str | None

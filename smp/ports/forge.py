@@ -6,12 +6,23 @@ import abc
 
 from smp.domain.handoffs import BranchChange, FileConflict, PullRequest
 from smp.domain.sandboxes import ChangedFile
+from smp.domain.swarms import BranchClash, SwarmBranch
 
 
 class Forge(abc.ABC):
     @abc.abstractmethod
     def conflicts(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> tuple[FileConflict, ...]:
         """Files that cannot be merged into the present base branch, with their hunks; empty when it merges."""
+
+    @abc.abstractmethod
+    def clashes(self, branches: tuple[SwarmBranch, ...]) -> tuple[BranchClash, ...]:
+        """Pairs of published branches that do not merge with one another, in the order given; nothing is changed.
+
+        Only two that share a file are tried.
+
+        Raises:
+            ForgeFailed: A commit is not there.
+        """
 
     @abc.abstractmethod
     def publish(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> PullRequest:

@@ -13,6 +13,7 @@ from smp.domain.runs import (
     SessionRunRequest,
     SessionRunState,
 )
+from smp.domain.swarms import SwarmOutcome, SwarmRequest, SwarmState
 
 
 class RunEngine(abc.ABC):
@@ -22,6 +23,30 @@ class RunEngine(abc.ABC):
 
         Raises:
             Unavailable: No server; the message says how to start one.
+        """
+
+    @abc.abstractmethod
+    def start_swarm(self, request: SwarmRequest) -> str:
+        """Start (or find) the run of a swarm; returns its workflow id.
+
+        Raises:
+            TooLarge: All its tasks together are beyond what a run can be given.
+            Unavailable: No server; the message says how to start one.
+        """
+
+    @abc.abstractmethod
+    def swarm_state(self, workflow_id: str) -> SwarmState:
+        """Each session's row, by query; works after the end too."""
+
+    @abc.abstractmethod
+    def swarm_within(self, workflow_id: str, wait_ms: int) -> SwarmOutcome | None:
+        """The outcome, or None when it has not ended by then.
+
+        A swarm that was cancelled or terminated is an outcome too, with the rows as they were.
+
+        Raises:
+            NotFound: No such swarm.
+            Unavailable: No server.
         """
 
     @abc.abstractmethod

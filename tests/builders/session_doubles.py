@@ -10,6 +10,7 @@ Run as a program it is a worker: `python -m tests.builders.session_doubles '<jso
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import signal
 import sqlite3
@@ -28,8 +29,9 @@ from activities import contract
 from activities.handoff import undecided
 from activities.heartbeat import stop_if_cancelled
 from smp.adapters.runs_temporal import connect
-from smp.domain.ids import AuditId, ContentHash, HandoffId, SessionId, VerifyId
+from smp.domain.ids import AuditId, CommitSha, ContentHash, HandoffId, SessionId, VerifyId
 from smp.domain.runs import Verdict
+from smp.domain.swarms import BranchClash, conflicts_of
 from smp.settings import TemporalSettings
 from workers.queues import Queues
 from workers.session_worker import serving
@@ -284,9 +286,23 @@ class SessionDoubles:
             db.execute(
                 "INSERT INTO branches VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET pushes = pushes + 1", (branch,)
             )
-            return contract.HandedOff(verdict=verdict, branch=branch)
+            return contract.HandedOff(verdict=verdict, branch=branch, head_sha=CommitSha(f"head of {step.session_id}"))
 
         return msgspec.json.decode(self._effect(step, contract.HANDOFF_PULL_REQUEST, push), type=contract.HandedOff)
+
+    @activity.defn(name=contract.SWARM_MERGE, no_thread_cancel_exception=True)
+    def merge(self, step: contract.MergeStep) -> contract.Merged:
+        """Last task first; each two branches that share a file clash in it."""
+        branches = step.branches[::-1]
+        clashes = tuple(
+            BranchClash(sessions=(one.session_id, other.session_id), files=shared)
+            for one, other in itertools.combinations(branches, 2)
+            if (shared := tuple(sorted(set(one.files) & set(other.files))))
+        )
+        order = tuple(branch.session_id for branch in branches)
+        with self._open() as db:
+            db.execute("INSERT INTO tries (key, name) VALUES (?, ?)", (step.key, contract.SWARM_MERGE))
+        return contract.Merged(order=order, conflicts=conflicts_of(clashes, order))
 
     @activity.defn(name=contract.SESSION_ROLLBACK, no_thread_cancel_exception=True)
     def rollback(self, step: contract.BoxStep) -> contract.Done:

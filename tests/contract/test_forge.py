@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from smp.adapters.forge_git import GitForge
 from smp.domain.errors import ForgeFailed, Invalid
 from smp.domain.handoffs import BranchChange
-from smp.domain.ids import CommitSha, FilePath
+from smp.domain.ids import CommitSha, FilePath, SessionId
 from smp.domain.sandboxes import ChangedFile
+from smp.domain.swarms import BranchClash, SwarmBranch
 from smp.ports.forge import Forge
 from smp.settings import load_settings
 from tests.builders.folder_boxes import START, git, make_repository, write_files
@@ -222,3 +223,38 @@ def test_bad_input_is_named(world: World) -> None:
     with pytest.raises(Invalid) as unknown:
         world.forge.publish(world.change(base_sha=CommitSha("0" * 40)), (TWO,))
     assert (nothing.value.path, unknown.value.path) == ("sandbox_id", "base_sha")
+
+
+def _branch(world: World, name: str, *files: ChangedFile) -> SwarmBranch:
+    """A session's branch, published."""
+    change = world.change(branch=f"smp/{name}", files=tuple(file.path for file in files))
+    published = world.forge.publish(change, files)
+    return SwarmBranch(
+        session_id=SessionId(name), base_sha=world.base, head_sha=published.head_sha, files=published.files_changed
+    )
+
+
+def test_branches_that_do_not_merge_with_one_another_are_named_with_the_files(world: World) -> None:
+    branches = (
+        _branch(world, "upper", edited("a.txt", FILES["a.txt"].replace("two", "TWO"))),
+        _branch(world, "digit", TWO, edited("b.txt", "bb\n")),
+        _branch(world, "elsewhere", edited("a.txt", FILES["a.txt"].replace("five", "5"))),
+        _branch(world, "gone", edited("b.txt", None)),
+    )
+    before = world.state()
+    assert world.forge.clashes(branches) == (
+        BranchClash(sessions=(SessionId("upper"), SessionId("digit")), files=(FilePath("a.txt"),)),
+        BranchClash(sessions=(SessionId("digit"), SessionId("gone")), files=(FilePath("b.txt"),)),
+    )
+    assert world.state() == before
+
+
+def test_branches_that_make_the_same_change_merge(world: World) -> None:
+    assert world.forge.clashes((_branch(world, "one", TWO), _branch(world, "two", TWO))) == ()
+
+
+def test_a_branch_whose_commit_is_not_here_is_named_with_the_way_out(world: World) -> None:
+    known = _branch(world, "one", TWO)
+    lost = replace(known, session_id=SessionId("lost"), head_sha=CommitSha("0" * 40))
+    with pytest.raises(ForgeFailed, match=r"git fetch origin smp/lost"):
+        world.forge.clashes((known, lost))

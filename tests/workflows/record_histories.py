@@ -1,4 +1,4 @@
-"""Record the history of a session for `histories/`: `python tests/workflows/record_histories.py NAME…`.
+"""Record the history of a session or a swarm for `histories/`: `python tests/workflows/record_histories.py NAME…`.
 
 Refuses to overwrite: a recorded history is a promise to executions that run somewhere.
 """
@@ -18,6 +18,7 @@ from smp.adapters.runs_temporal import connect  # noqa: E402
 from smp.cli import devserver  # noqa: E402
 from smp.domain.ids import AgentId, FilePath, HandoffId  # noqa: E402
 from smp.domain.runs import Command, Edit, EditList, EditStep, Proposed, Remote, ReviewWord  # noqa: E402
+from smp.domain.swarms import SwarmRequest, SwarmSession  # noqa: E402
 from tests.builders.session_rig import Rig, server_settings  # noqa: E402
 
 AGENT = EditList(
@@ -103,10 +104,49 @@ def reviewed(rig: Rig) -> str:
         return _ended(rig, run)
 
 
+def _swarm(rig: Rig, tasks: int, *, continue_after: int = 200) -> SwarmRequest:
+    sessions = tuple(
+        SwarmSession(name=f"task-{number}", request=rig.request(AGENT, unjudged=True)) for number in range(1, tasks + 1)
+    )
+    return SwarmRequest(
+        swarm_id=rig.queue,
+        repository="sample",
+        sessions=sessions,
+        limit=2,
+        task_queue=rig.queue,
+        continue_after=continue_after,
+    )
+
+
+def swarm(rig: Rig) -> str:
+    with rig.worker(script={"session.guard": ["blocked", "clear"]}):
+        run = rig.engine.start_swarm(_swarm(rig, 3))
+        rig.engine.swarm_within(run, 120_000)
+        return run
+
+
+def swarm_continued(rig: Rig) -> str:
+    with rig.worker():
+        run = rig.engine.start_swarm(_swarm(rig, 3, continue_after=2))
+        rig.engine.swarm_within(run, 120_000)
+        return run
+
+
+def swarm_cancelled(rig: Rig) -> str:
+    rig.hold_file.touch()
+    with rig.worker(hold=("sandbox.execute",)):
+        run = rig.engine.start_swarm(_swarm(rig, 3))
+        rig.wait_for_try("sandbox.execute")
+        rig.engine.cancel(run)
+        rig.engine.swarm_within(run, 120_000)
+        return run
+
+
 CASES: dict[str, Callable[[Rig], str]] = {
     case.__name__: case
     for case in (completed, looped, budget, cancelled, expired, conflict, command, unjudged, remote, reviewed)
 }
+SWARMS: dict[str, Callable[[Rig], str]] = {case.__name__: case for case in (swarm, swarm_continued, swarm_cancelled)}
 
 
 def _ended(rig: Rig, run: str) -> str:
@@ -125,13 +165,13 @@ def main(names: list[str]) -> None:
         settings = server_settings(Path(folder))
         devserver.start(settings, print)
         try:
-            for name in names or list(CASES):
-                target = HERE / "histories" / f"agent_session-{name}.json"
+            for name in names or [*CASES, *SWARMS]:
+                target = HERE / "histories" / f"{name if name in SWARMS else f'agent_session-{name}'}.json"
                 if target.exists():
                     print(f"{target.name} exists; a recorded history is kept")
                     continue
                 rig = Rig(settings, Path(folder) / f"{name}.db")
-                target.write_text(asyncio.run(_history(rig, CASES[name](rig))) + "\n", "utf-8")
+                target.write_text(asyncio.run(_history(rig, (CASES | SWARMS)[name](rig))) + "\n", "utf-8")
                 print(f"recorded {target.name}")
         finally:
             devserver.stop(settings)
