@@ -40,3 +40,17 @@ class IgraphAnalytics(GraphAnalytics):
         numbers: dict[int, int] = {}
         membership = tuple(numbers.setdefault(cluster, len(numbers)) for cluster in found)
         return Clustering(membership=membership, modularity=modularity)
+
+    def modularity(
+        self,
+        nodes: int,
+        edges: Sequence[tuple[int, int, float]],
+        membership: Sequence[int],
+        *,
+        resolution: float,
+    ) -> float:
+        if not edges:
+            return 0.0
+        graph = igraph.Graph(n=nodes, edges=[(source, target) for source, target, _ in edges])
+        weights = [weight for _, _, weight in edges]
+        return float(graph.modularity(list(membership), weights=weights, resolution=resolution))

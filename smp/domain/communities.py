@@ -11,7 +11,8 @@ class Community(Struct, frozen=True, kw_only=True):
     """A cluster.
 
     Attributes:
-        id: `community:<level>/<label>`, with `~2` … where labels repeat.
+        id: `community:<level>/<label>`; it stays when the graph changes, as long as most members do.
+        label: One of its kind at its level.
         level: 0 coarse, 1 fine. parent: the coarse community that holds most of a fine one; None at level 0.
         modularity_score: The community's own contribution, in [-0.5, 1].
     """

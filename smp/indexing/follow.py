@@ -19,7 +19,8 @@ from smp.domain.ids import NodeId
 from smp.domain.places import edge_order
 from smp.indexing.embed import CENTROIDS, NODES
 from smp.indexing.fill import SMALL, Embedding, Progress, VectorFill
-from smp.indexing.partition import MIN_SIZE, RELATIONSHIPS, RESOLUTIONS, detect, project
+from smp.indexing.partition import MIN_SIZE, RESOLUTIONS, detect, go_on
+from smp.indexing.projection import RELATIONSHIPS, project
 from smp.indexing.rank import RANKED_EDGES, RANKED_KINDS, rank_nodes
 from smp.indexing.records import META, load_record
 from smp.ports.clock import Clock
@@ -30,7 +31,7 @@ from smp.ports.index_cache import IndexCache
 from smp.ports.metadata_store import MetadataStore
 from smp.ports.vector_index import Vector, VectorIndex
 
-RANKED_KEY, PARTITION_KEY = "ranked", "partition"
+RANKED_KEY, PARTITION_KEY, OPTIONS_KEY = "ranked", "partition", "communities_options"
 COMMUNITIES_KEY, DIGEST_KEY = "communities", "communities_digest"
 """The partition, large, and a digest by which a process sees that it has the present one."""
 REDETECT_SHARE = 0.10
@@ -40,10 +41,20 @@ REDETECT_ALWAYS = 2_000
 
 
 class _Mark(Struct, frozen=True):
-    """generation: of the graph when it was made. nodes: how many it had."""
+    """generation: of the graph when it was made. nodes: how many it had. moved: how many have come or gone since the
+    communities were detected."""
 
     generation: int
     nodes: int
+    moved: int = 0
+
+
+class _Options(Struct, frozen=True, kw_only=True):
+    """How communities are detected."""
+
+    resolutions: tuple[float, float] = RESOLUTIONS
+    relationship_types: tuple[EdgeKind, ...] = RELATIONSHIPS
+    min_size: int = MIN_SIZE
 
 
 class SearchState(Struct, frozen=True, kw_only=True):
@@ -88,14 +99,12 @@ class Followers:
         nodes = list(self._graph.scan(Scope()))
         code = [node.id for node in nodes if node.kind in RANKED_KINDS]
         ranks = rank_nodes(code, self._graph.scan_edges(Scope(), RANKED_EDGES), self._analytics)
-        detected = self._mark(PARTITION_KEY)
         present = {node.id for node in nodes if node.file is not None}
+        detected = self._mark(PARTITION_KEY)
         known = self.partition()
-        moved = len(present.symmetric_difference(known.members_l1))
-        if detected is None or len(present) < REDETECT_ALWAYS or moved > REDETECT_SHARE * len(present):
-            self._detect(nodes, ranks, RESOLUTIONS, RELATIONSHIPS, MIN_SIZE)
-        else:
-            self._put_scores(ranks, known)
+        moved = len(present.symmetric_difference(known.members_l1)) + (detected.moved if detected else 0)
+        anew = detected is None or len(present) < REDETECT_ALWAYS or moved > REDETECT_SHARE * len(present)
+        self._cluster(nodes, ranks, self._options(), moved=None if anew else moved)
         self._set_mark(RANKED_KEY, _Mark(generation, len(nodes)))
 
     def detect(
@@ -105,7 +114,7 @@ class Followers:
         relationship_types: tuple[EdgeKind, ...] | None,
         min_community_size: int | None,
     ) -> Partition:
-        """Communities anew, whatever the graph's state."""
+        """Communities anew, whatever the graph's state; what follows later edits detects them with the same options."""
         resolutions = dict(enumerate(RESOLUTIONS)) | dict(levels or ())
         if resolutions.keys() != {0, 1} or min(resolutions.values()) <= 0:
             raise Invalid("levels are 0 and 1, with resolutions above 0", path="levels")
@@ -114,13 +123,12 @@ class Followers:
         nodes = list(self._graph.scan(Scope()))
         code = [node.id for node in nodes if node.kind in RANKED_KINDS]
         ranks = rank_nodes(code, self._graph.scan_edges(Scope(), RANKED_EDGES), self._analytics)
-        partition = self._detect(
-            nodes,
-            ranks,
-            (resolutions[0], resolutions[1]),
-            relationship_types or RELATIONSHIPS,
-            MIN_SIZE if min_community_size is None else min_community_size,
+        options = _Options(
+            resolutions=(resolutions[0], resolutions[1]),
+            relationship_types=relationship_types or RELATIONSHIPS,
+            min_size=MIN_SIZE if min_community_size is None else min_community_size,
         )
+        partition = self._cluster(nodes, ranks, options, moved=None)
         self._set_mark(RANKED_KEY, _Mark(self._generation(), len(nodes)))
         return partition
 
@@ -160,29 +168,55 @@ class Followers:
         """Communities and vectors as they are by now."""
         return SearchState(partition=self.partition(), embedding=self.fill.state(), generation=self._generation())
 
-    def _detect(
-        self,
-        nodes: list[Node],
-        ranks: dict[NodeId, float],
-        resolutions: tuple[float, float],
-        relationship_types: tuple[EdgeKind, ...],
-        min_size: int,
+    def _cluster(
+        self, nodes: list[Node], ranks: dict[NodeId, float], options: _Options, *, moved: int | None
     ) -> Partition:
+        """Detect communities and store them with the ranks.
+
+        Args:
+            moved: How many nodes have come or gone: so few that the communities there are go on. None: too many for that.
+        """
         at = self._clock.now().astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-        kinds = (*relationship_types, EdgeKind.DEFINES, EdgeKind.CONTAINS)
-        projection = project(nodes, self._graph.scan_edges(Scope(), kinds), relationship_types=relationship_types)
+        kinds = (*options.relationship_types, EdgeKind.DEFINES, EdgeKind.CONTAINS)
+        projection = project(
+            nodes, self._graph.scan_edges(Scope(), kinds), relationship_types=options.relationship_types
+        )
         tags = {
             node_id: one.tags for node_id, one in self._metadata.enrichments(n.id for n in nodes).items() if one.tags
         }
-        found = detect(projection, self._analytics, resolutions=resolutions, min_size=min_size, tags=tags, at=at)
+        known = self.partition()
+        if moved is None:
+            found = detect(
+                projection,
+                self._analytics,
+                resolutions=options.resolutions,
+                min_size=options.min_size,
+                tags=tags,
+                at=at,
+                previous=known,
+                alike=options == self._options(),
+            )
+        else:
+            found = go_on(projection, self._analytics, known, min_size=options.min_size, tags=tags, at=at)
         with self._cache.transaction():
             self._graph.apply(GraphDelta(parts=(community_part(found),)))
             self._put_scores(ranks, found)
             blob = msgspec.msgpack.encode(found)
-            self._cache.put_blobs(META, {COMMUNITIES_KEY: blob, DIGEST_KEY: hashlib.sha256(blob).digest()})
-            self._set_mark(PARTITION_KEY, _Mark(self._generation(), len(nodes)))
-        self._put_centroids(found)
+            self._cache.put_blobs(
+                META,
+                {
+                    COMMUNITIES_KEY: blob,
+                    DIGEST_KEY: hashlib.sha256(blob).digest(),
+                    OPTIONS_KEY: msgspec.msgpack.encode(options),
+                },
+            )
+            self._set_mark(PARTITION_KEY, _Mark(self._generation(), len(nodes), moved or 0))
+        self._put_centroids(found, since=known)
         return found
+
+    def _options(self) -> _Options:
+        blob = self._cache.blobs(META, [OPTIONS_KEY]).get(OPTIONS_KEY)
+        return msgspec.msgpack.decode(blob, type=_Options) if blob is not None else _Options()
 
     def _put_scores(self, ranks: dict[NodeId, float], partition: Partition) -> None:
         coarse, fine = partition.members_l0, partition.members_l1
@@ -193,24 +227,29 @@ class Followers:
             }
         )
 
-    def _put_centroids(self, partition: Partition) -> None:
-        """The mean direction of each community's embedded members; communities without any have no centroid."""
-        held: dict[NodeId, list[str]] = {}
-        for members in (partition.members_l0, partition.members_l1):
-            for node_id, community in members.items():
-                held.setdefault(community, []).append(node_id)
+    def _put_centroids(self, partition: Partition, *, since: Partition | None = None) -> None:
+        """The mean direction of each community's embedded members; communities without any have no centroid.
+
+        Args:
+            since: Communities that have the same members as in this partition keep their centroid.
+        """
         import numpy as np  # a process that asks nothing of vectors starts without it
 
-        vectors = self._vectors.vectors(NODES, partition.members_l1)
+        held = _holdings(partition)
+        before = _holdings(since) if since is not None else {}
+        stored = self._vectors.hashes(CENTROIDS)
+        wanted = [one for one in sorted(held) if one not in stored or before.get(one) != held[one]]
+        vectors = self._vectors.vectors(NODES, sorted({node for community in wanted for node in held[community]}))
         keys: list[str] = []
         rows: list[Vector] = []
-        for community in sorted(held):
+        for community in wanted:
             own = [vectors[key] for key in held[community] if key in vectors]
             mean = np.mean(own, axis=0) if own else None
             if mean is not None and float(np.linalg.norm(mean)) > 0:
                 keys.append(community)
                 rows.append((mean / np.linalg.norm(mean)).astype(np.float32))
-        self._vectors.delete(CENTROIDS, [key for key in self._vectors.hashes(CENTROIDS) if key not in set(keys)])
+        kept = {*keys, *(held.keys() - set(wanted))}
+        self._vectors.delete(CENTROIDS, [key for key in stored if key not in kept])
         if keys:
             self._vectors.upsert(CENTROIDS, tuple(keys), np.stack(rows), tuple("" for _ in keys))
 
@@ -224,6 +263,15 @@ class Followers:
 
     def _set_mark(self, key: str, mark: _Mark) -> None:
         self._cache.put_blobs(META, {key: msgspec.msgpack.encode(mark)})
+
+
+def _holdings(partition: Partition) -> dict[NodeId, list[NodeId]]:
+    """Members of each community, at both levels, in the order of the partition."""
+    held: dict[NodeId, list[NodeId]] = {}
+    for members in (partition.members_l0, partition.members_l1):
+        for node_id, community in members.items():
+            held.setdefault(community, []).append(node_id)
+    return held
 
 
 def community_part(partition: Partition) -> GraphPart:

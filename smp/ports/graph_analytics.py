@@ -29,3 +29,14 @@ class GraphAnalytics(abc.ABC):
         self, nodes: int, edges: Sequence[tuple[int, int, float]], *, resolution: float, seed: int
     ) -> Clustering:
         """Communities of the undirected weighted graph. Equal input and seed give equal output."""
+
+    @abc.abstractmethod
+    def modularity(
+        self,
+        nodes: int,
+        edges: Sequence[tuple[int, int, float]],
+        membership: Sequence[int],
+        *,
+        resolution: float,
+    ) -> float:
+        """The modularity of a clustering of the undirected weighted graph; 0 without edges."""

@@ -74,3 +74,11 @@ def test_a_higher_resolution_gives_no_fewer_communities(analytics: GraphAnalytic
 def test_weights_count(analytics: GraphAnalytics) -> None:
     path = [(0, 1, 10.0), (1, 2, 0.1), (2, 3, 10.0)]
     assert analytics.louvain(4, path, resolution=1.0, seed=1).membership == (0, 0, 1, 1)
+
+
+def test_modularity_is_that_of_the_given_clusters(analytics: GraphAnalytics) -> None:
+    cliques = (0, 0, 0, 0, 1, 1, 1, 1)
+    assert analytics.modularity(8, TWO_CLIQUES, cliques, resolution=1.0) == pytest.approx(12 / 13 - 0.5)
+    assert analytics.modularity(8, TWO_CLIQUES, cliques, resolution=2.0) == pytest.approx(12 / 13 - 1)
+    assert analytics.modularity(8, TWO_CLIQUES, [0] * 8, resolution=1.0) == pytest.approx(0)
+    assert analytics.modularity(3, [], (0, 1, 2), resolution=1.0) == 0

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from smp.adapters.graph_sqlite.apply import Application
 from smp.adapters.graph_sqlite.database import Database
@@ -42,6 +43,11 @@ PATH_KINDS = (NodeKind.FILE, NodeKind.CONFIG, NodeKind.TEST, NodeKind.PACKAGE, N
 """Kinds whose id is made from a path alone, in the order in which a path is looked up."""
 
 
+DECODED = 8_192
+"""Nodes that are kept decoded; a node never changes, and the same ones are asked for over and over."""
+_decoded = lru_cache(maxsize=DECODED)(decode_node)
+
+
 class SqliteGraph(GraphStore):
     """A mixin of `SqliteGraphStore`."""
 
@@ -56,7 +62,7 @@ class SqliteGraph(GraphStore):
         with self._database.reading() as connection:
             for marks, part in chunks(dict.fromkeys(ids)):
                 rows = connection.execute(f"SELECT body FROM node WHERE id IN ({marks})", part)
-                found += [decode_node(row[0]) for row in rows]
+                found += [_decoded(row[0]) for row in rows]
         return tuple(sorted(found, key=lambda node: node.id))
 
     def find(self, name: str) -> tuple[Node, ...]:
@@ -143,15 +149,11 @@ class SqliteGraph(GraphStore):
                 return _neighbours(connection, keys, kinds=kinds, direction=direction)
 
             found = reach([ids[seed] for seed in origin], hops=hops, neighbours=neighbours)
-            nearest = sorted(((found[key].hop, node_id, key) for key, node_id in _ids_of(connection, found).items()))[
-                :limit
-            ]
-        nodes = {node.id: node for node in self.nodes(node_id for _, node_id, _ in nearest)}
-        return tuple(
-            Walked(node=nodes[node_id], hop=hop, seeds=seeds_of(found[key].seeds, origin))
-            for hop, node_id, key in nearest
-            if node_id in nodes
-        )
+            nearest = _nearest(connection, {key: one.hop for key, one in found.items()}, limit)
+            nodes = [(found[key], node) for key, node in _nodes_at(connection, nearest)]
+        nodes.sort(key=lambda one: (one[0].hop, one[1].id))
+        seeds_by_bits = {bits: seeds_of(bits, origin) for bits in {one.seeds for one, _ in nodes}}
+        return tuple(Walked(node=node, hop=one.hop, seeds=seeds_by_bits[one.seeds]) for one, node in nodes)
 
     def observe_calls(self, edges: Iterable[Edge]) -> tuple[Edge, ...]:
         observed = list(edges)
@@ -216,11 +218,25 @@ def _keys_of(connection: sqlite3.Connection, ids: Iterable[NodeId]) -> dict[Node
     return found
 
 
-def _ids_of(connection: sqlite3.Connection, keys: Iterable[int]) -> dict[int, NodeId]:
-    found: dict[int, NodeId] = {}
-    for marks, part in chunks(keys):
-        rows = connection.execute(f"SELECT key, id FROM node WHERE key IN ({marks})", part)
-        found.update((int(row[0]), NodeId(row[1])) for row in rows)
+def _nearest(connection: sqlite3.Connection, hops: Mapping[int, int], limit: int) -> list[int]:
+    """The keys with the fewest hops, ties by id; the ids are only looked at where the limit cuts."""
+    kept: list[int] = []
+    for hop in sorted(set(hops.values())):
+        keys = [key for key, distance in hops.items() if distance == hop]
+        if len(kept) + len(keys) > limit:
+            named: list[tuple[str, int]] = []
+            for marks, part in chunks(keys):
+                named += connection.execute(f"SELECT id, key FROM node WHERE key IN ({marks})", part)
+            return kept + [key for _, key in sorted(named)[: limit - len(kept)]]
+        kept += keys
+    return kept
+
+
+def _nodes_at(connection: sqlite3.Connection, keys: Iterable[int]) -> list[tuple[int, Node]]:
+    found: list[tuple[int, Node]] = []
+    for marks, part in chunks(sorted(keys)):
+        rows = connection.execute(f"SELECT key, body FROM node WHERE key IN ({marks})", part)
+        found += [(row[0], _decoded(row[1])) for row in rows]
     return found
 
 

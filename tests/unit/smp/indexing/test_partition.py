@@ -11,7 +11,9 @@ from smp.adapters.analytics_igraph import IgraphAnalytics
 from smp.domain.communities import Partition
 from smp.domain.graph import Edge, EdgeKind, Node, NodeKind
 from smp.domain.ids import FilePath, NodeId, mint_node_id
-from smp.indexing.partition import RELATIONSHIPS, detect, majority_prefix, project
+from smp.indexing.labels import majority_prefix
+from smp.indexing.partition import detect
+from smp.indexing.projection import RELATIONSHIPS, project
 
 # pay and mail of BL-043: dense inside, one call between them
 CALLS = [
