@@ -38,9 +38,15 @@ class Places:
                 for decorator in node.decorator_list:
                     self.decorators.add((decorator.end_lineno or 0, decorator.end_col_offset or 0))
 
-    def written(self, end: tuple[int, int]) -> bool:
-        """Whether a call is written that ends here."""
-        return end in self.calls or end in self.decorators
+    def written(self, start: tuple[int, int], end: tuple[int, int]) -> bool:
+        """Whether a call is written here. An operator may end where its right operand does, so that the end alone does not
+        do; the instruction of a method's call that is spread over lines begins with the method's name."""
+        return end in self.decorators or any(_begins(call, start) for call in self.calls.get(end, ()))
+
+
+def _begins(call: ast.Call, start: tuple[int, int]) -> bool:
+    spread = isinstance(call.func, ast.Attribute) and call.func.lineno != call.func.end_lineno
+    return start[0] == call.func.end_lineno if spread else start == (call.lineno, call.col_offset)
 
 
 def observed_calls(seen: dict[str, Any], graph: Graph) -> tuple[list[Observed], Counter[str]]:
@@ -65,7 +71,8 @@ def observed_calls(seen: dict[str, Any], graph: Graph) -> tuple[list[Observed], 
             wrapped = graph.callee(*seen["codes"][behind])
             accepted |= {wrapped} if wrapped else set()
         end = (place[1], place[3])
-        if origin == "syntax" or not places[file].written(end):
+        # An unpacking call (`f(*a)`) may be recorded without what it called: origin is `syntax` then, too.
+        if not places[file].written((place[0], place[2]), end):
             kind = PROTOCOL
         elif origin == "builtin":
             kind = CALLBACK
