@@ -109,7 +109,7 @@ class Transfer(Struct, frozen=True, kw_only=True):
             returns), `instance:<dotted>`, `receiver`, `receiver_element`, `receiver_container`, `receiver_items`, `partial`,
             `attribute` (getattr), `module` (import by constant name), `awaited_all` (container of awaited arguments), `awaited_list:N` (container of its awaited elements),
             `identity` (a decorator that gives its argument back), `receiver_item` (by key), `receiver_pair`, `list_of:<dotted>`,
-            `awaited:N`, `dict`, `chain`,
+            `awaited:N`, `dict`, `chain`, `property` (see `Tables.property_type`),
             `class_of` (the class of argument 0), `instance_of` (an instance of the class given), `call` (what calling argument 0 returns), empty.
         stores: Argument positions whose value becomes an element of the receiver.
         spreads: Argument positions whose elements become elements of the receiver.
@@ -171,6 +171,9 @@ class Tables(Struct, frozen=True, kw_only=True):
         awaited_methods: Methods of what an asynchronous function returns, likewise (`then`).
         callback_edges: A function handed to a `Transfer` that `calls` it is called by the site's function.
         test_hooks: Names of methods that run with every test of their class.
+        property_type: What a call that makes a property gives; property_keys: its getter, setter and deleter, in the order of its
+            arguments, which are attributes of it too.
+        contexts: External generic types that entering opens (first argument).
         overloads: Methods of a class and its bases that share a name are told apart by number and types of arguments, and what an
             unknown base may have does not hide what is known.
         supertypes: External type → those directly above it. widenings: primitive types, narrow to wide. boxes: primitive →
@@ -234,6 +237,9 @@ class Tables(Struct, frozen=True, kw_only=True):
     function_methods: Mapping[str, str] = {}
     awaited_methods: Mapping[str, str] = {}
     callback_edges: bool = False
+    property_type: str = ""
+    property_keys: tuple[str, ...] = ()
+    contexts: frozenset[str] = frozenset()
     call_member: str = ""
     closed_types: frozenset[str] = frozenset()
     module_names: frozenset[str] = frozenset()

@@ -7,7 +7,7 @@ import abc
 from smp.domain.source import NOTHING, ArgKind, Op
 from smp.indexing.linking import bits
 from smp.indexing.linking.flow import UnitState, element_key, field_key, op_key, param_key, return_key
-from smp.indexing.linking.solver import Solver
+from smp.indexing.linking.handing import Argument, Handing
 from smp.indexing.linking.units import Unit
 from smp.indexing.linking.values import (
     BOUND,
@@ -24,13 +24,11 @@ from smp.indexing.linking.values import (
     Value,
 )
 
-Argument = tuple[int, str, int]
-"""(ArgKind, keyword, node in the calling file)."""
 MAX_PARTIAL = 4
 _FUNCTIONS = frozenset({FUNC, BOUND, CLASS, PARTIAL})
 
 
-class Calling(Solver, abc.ABC):
+class Calling(Handing, abc.ABC):
     """What a call does."""
 
     ARGUMENT: int
@@ -64,6 +62,7 @@ class Calling(Solver, abc.ABC):
         kind = value.kind
         if self.tables.overloads and kind in (FUNC, BOUND) and not self._may_mean(state, value, at):
             return
+        arguments = self.handed_on(state, value, at, arguments)
         if kind == FUNC:
             assert isinstance(value.ref, FuncRef)
             self.call_function(state, value.ref, None, arguments, result)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from smp.domain.graph import Edge, EdgeKind, Resolution, UnresolvedReason
 from smp.domain.source import NOTHING, ArgKind, Op, Site, SiteKind
 from smp.indexing.linking import bits
+from smp.indexing.linking.accessors import Accessors
 from smp.indexing.linking.candidates import Candidates
 from smp.indexing.linking.choosing import Choosing
 from smp.indexing.linking.drafts import Draft, by_static_type, finished, made_classes, without_rivals
 from smp.indexing.linking.flow import UnitState
-from smp.indexing.linking.lookup import of_receiver
 from smp.indexing.linking.objects import RECEIVER_CALLS
 from smp.indexing.linking.overloads import Given
 from smp.indexing.linking.program import Program, stronger
@@ -39,10 +39,14 @@ from smp.indexing.linking.values import (
 )
 
 MAX_FLOW_TARGETS = 4
-"""More targets of a call by flow than this are candidates (design/linking.md section 2)."""
+"""More targets of a call by flow than this are candidates (design/linking.md section 2) …"""
+MAX_TABLE_TARGETS = 32
+"""… unless each came by what the text says, into a table, field or parameter that the call reads, and none is missing. Of such
+edges at places that test suites ran, half and more were seen to be calls; of larger sets, which wander through wrappers, few."""
+HANDED = "handed"
+"""`via` of a target that calls through values have handed on (`smp.indexing.linking.handing`)."""
 MAX_CANDIDATES = 10
 MAX_TEXT = 200
-_OF_CLASS = bits.F_CLASS_METHOD | bits.F_STATIC
 # Plain texts while gathering: hashing a member of an enumeration runs Python code.
 _STATIC = EdgeKind.CALLS_STATIC.value
 _USES = EdgeKind.USES.value
@@ -67,6 +71,7 @@ class Emission(Choosing):
         self.flow = flow
         self.lookup = flow.lookup
         self.candidates = candidates
+        self.accessors = Accessors(program, flow)
         self.unit = unit
         self.state = state
         self.names = unit.summary.names
@@ -151,10 +156,8 @@ class Emission(Choosing):
             held = [value for value in held if value in resolved.labels]
         if self.flow.tables.implicit_receiver and resolved.labels and self.ops[callee][0] == Op.PHI:
             held = [value for value in held if value.kind != XBOUND or value in resolved.labels]
-        targets: list[Target] = []
         extra: set[str] = set()
         external: set[str] = set()
-        known = False
         if self.flow.tables.overloads:
             held, open_ = self.meant(site, held)
             if open_ and not held:
@@ -167,16 +170,11 @@ class Emission(Choosing):
         if self.flow.tables.structural:
             held, between = by_static_type(held)
             extra |= between
-        for value in held:
-            known = self.targets(value, resolved.labels.get(value), targets, extra, external) or known
-        direct = [t for t in targets if t.label is not Resolution.FLOW]
-        by_flow = sorted({t.node_id for t in targets if t.label is Resolution.FLOW} - {t.node_id for t in direct})
-        if len(by_flow) > MAX_FLOW_TARGETS:
-            targets = direct
-            if not direct:
-                self.unsettled(site, _AMBIGUOUS, text, tuple(by_flow[:MAX_CANDIDATES]))
-                return
-            extra.update(by_flow[:MAX_CANDIDATES])
+        targets, many, known = self.reached(held, resolved.labels, extra, external)
+        if many and not targets:
+            self.unsettled(site, _AMBIGUOUS, text, tuple(many[:MAX_CANDIDATES]))
+            return
+        extra.update(many[:MAX_CANDIDATES])
         source = self.program.import_source(self.unit, callee)
         reached = {target.node_id for target in targets}
         for target in targets:
@@ -190,6 +188,28 @@ class Emission(Choosing):
             self.runs_protocol(site, dotted)
         if not targets and not external and not known:
             self.unresolved_call(site, callee, text, missing=resolved.missing, below=extra)
+
+    def reached(
+        self, held: list[Value], static: Mapping[Value, Resolution], extra: set[str], external: set[str]
+    ) -> tuple[list[Target], list[str], bool]:
+        """What calling any of these values reaches; what else they may reach, too much to be said of any; and whether any is
+        understood."""
+        targets: list[Target] = []
+        known = False
+        for value in held:
+            reaching: list[Target] = []
+            known = self.targets(value, static.get(value), reaching, extra, external) or known
+            if value.weak and value.kind != INST:
+                reaching = [Target(target.node_id, Resolution.FLOW, HANDED) for target in reaching]
+            targets += reaching
+        sure = {t.node_id for t in targets if t.label is not Resolution.FLOW}
+        named = {t.node_id for t in targets if t.via != HANDED} - sure
+        by_flow = sorted({t.node_id for t in targets} - sure)
+        if len(by_flow) <= MAX_FLOW_TARGETS:
+            return targets, [], known
+        incomplete = any(value.kind == UNKNOWN for value in held)
+        kept = sure if incomplete or len(named) > MAX_TABLE_TARGETS else sure | named
+        return [t for t in targets if t.node_id in kept], by_flow, known
 
     def runs_protocol(self, site: Site, dotted: str) -> None:
         """`len(x)` runs the `__len__` of x."""
@@ -368,63 +388,21 @@ class Emission(Choosing):
         """A bare decorator: a call of the project's function, if it is one."""
         callee = self.ops[site.op][1]
         resolved = self.program.resolve(self.unit, callee)
-        targets: list[Target] = []
-        for value in self.best(self.state.values(callee)):
-            self.targets(value, resolved.labels.get(value), targets, set(), set())
-        if len(targets) <= MAX_FLOW_TARGETS:
-            for target in targets:
-                self.edge(_STATIC, site.owner, target.node_id, site.line, target.label, target.via)
+        held = self.best(self.state.values(callee))
+        if self.ops[callee][0] == Op.CALL and any(value.kind in (FUNC, BOUND) for value in held):
+            # What a decorator is made by returns, if it is a function: not the instance that it makes for a bare use.
+            held = [value for value in held if value.kind != INST]
+        for target in self.reached(held, resolved.labels, set(), set())[0]:
+            self.edge(_STATIC, site.owner, target.node_id, site.line, target.label, target.via)
 
     # Properties and protocols -----------------------------------------------------------------------------------------
 
     def accessed(self, site: Site, holder: int, name: str, flag: int, dunder: str) -> None:
         """An attribute that is code: a call of the getter, setter or deleter."""
-        held = self.best(self.state.values(holder))
-        values = [v for v in held if v.kind in (INST, SUPER, CLASS) and isinstance(v.ref, ClassRef)]
-        hit: dict[str, Resolution] = {}
-        extra: set[str] = set()
-        for value in held:
-            if self.flow.is_record(value):
-                self._record_accessor(value, name, flag, hit)
-        for value in values:
-            assert isinstance(value.ref, ClassRef)
-            if value.kind == SUPER:
-                found = self.lookup.find(self.flow.class_of(value.recv or value) or value.ref, name, value.ref)
-            else:
-                found = self.lookup.find(value.ref, name)
-            if found.doubtful:
-                continue
-            static = value.kind == CLASS
-            for ref in of_receiver(found.functions, is_class=static):
-                fits = ref.decl.flags & flag and (not static or ref.decl.flags & _OF_CLASS)
-                if fits and ref.node_id is not None:
-                    hit[ref.node_id] = Resolution.PROPERTY
-            if hit and value.below:
-                lower = self.lookup.overrides(value.ref, name)
-                extra |= {f.node_id for f in lower if f.decl.flags & flag and f.node_id is not None}
-            for unit, leaf in found.others if not static else ():
-                self._descriptor(unit, leaf, dunder, hit)
+        hit, extra = self.accessors.reached(self.best(self.state.values(holder)), name, flag, dunder)
         if len(hit) <= MAX_FLOW_TARGETS:
-            for node_id, label in sorted(hit.items()):
-                self.edge(_STATIC, site.owner, node_id, site.line, label).candidates |= extra - set(hit)
-
-    def _record_accessor(self, value: Value, name: str, flag: int, hit: dict[str, Resolution]) -> None:
-        unit, at = value.site
-        self.program.read(("site", unit))
-        op = self.program.units[unit].summary.ops[at] if at >= 0 else (0,)
-        names = self.program.units[unit].summary.names
-        for position in range(2, len(op) if op[0] == Op.MAP else 0, 2):
-            if op[position] >= 0 and names[op[position]] == name:
-                for inner in self.flow.content(unit, op[position + 1]):
-                    if isinstance(inner.ref, FuncRef) and inner.ref.node_id is not None and inner.ref.decl.flags & flag:
-                        hit[inner.ref.node_id] = Resolution.PROPERTY
-
-    def _descriptor(self, unit: int, leaf: int, dunder: str, hit: dict[str, Resolution]) -> None:
-        for inner in self.flow.content(unit, leaf):
-            if inner.kind == INST and isinstance(inner.ref, ClassRef):
-                found = self.lookup.find(inner.ref, dunder)
-                if not found.doubtful:
-                    hit.update({f.node_id: Resolution.PROPERTY for f in found.functions if f.node_id is not None})
+            for node_id in sorted(hit):
+                self.edge(_STATIC, site.owner, node_id, site.line, Resolution.PROPERTY).candidates |= extra - hit
 
     def protocol(self, site: Site) -> None:
         """Methods that syntax runs; silent where the receiver or the method is not the project's."""
@@ -435,6 +413,8 @@ class Emission(Choosing):
             if value.kind == INST and isinstance(value.ref, ClassRef):
                 for name in site.names:
                     self.dunder(site, value, self.names[name])
+            elif value.kind == CLASS and isinstance(value.ref, ClassRef):
+                self.created(site, value, value.ref)
             elif value.kind == SUPER and isinstance(value.ref, ClassRef):
                 for name in site.names:
                     found = self.lookup.find(
@@ -443,6 +423,15 @@ class Emission(Choosing):
                     for ref in found.functions if not found.doubtful else ():
                         if ref.node_id is not None:
                             self.edge(_STATIC, site.owner, ref.node_id, site.line, Resolution.CONSTRUCTOR)
+
+    def created(self, site: Site, value: Value, ref: ClassRef) -> None:
+        """A class statement calls the hook of the class above (the first name), and the metaclass (the others)."""
+        first, *others = [self.names[name] for name in site.names]
+        found = [self.lookup.find(ref, first, ref)]
+        found += [self.lookup.find(meta, name) for meta in self.flow.metaclasses(value) for name in others]
+        for function in [f for one in found if not one.doubtful for f in one.functions]:
+            if function.node_id is not None:
+                self.edge(_STATIC, site.owner, function.node_id, site.line, Resolution.PROTOCOL)
 
     def dunder(self, site: Site, value: Value, name: str) -> bool:
         """Calls a protocol method of an instance, if the project has it."""

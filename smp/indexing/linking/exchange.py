@@ -19,7 +19,7 @@ from smp.indexing.linking.values import Value
 
 MAX_LEVELS = 12
 """Exchanges; what is still on its way then makes its node unknown (design/linking.md section 2)."""
-MAX_SHARED = 8
+MAX_SHARED = 32
 """Values that a shared key carries; a key that would carry more carries *unknown* besides what it has delivered."""
 _NOTHING: set[Value] = set()
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import abc
 
 from smp.domain.source import NOTHING, ArgKind
-from smp.indexing.linking.calling import MAX_PARTIAL, Argument, Calling
+from smp.indexing.linking.calling import MAX_PARTIAL, Calling
 from smp.indexing.linking.flow import UnitState, element_key, op_key
+from smp.indexing.linking.handing import Argument
 from smp.indexing.linking.values import BOUND, CLASS, CONT, FUNC, GEN, INST, PARTIAL, XINST, ClassRef, Value
 from smp.languages.base import Transfer
 
@@ -143,6 +144,14 @@ class External(Calling, abc.ABC):
         elif what in ("class_of", "instance_of", "call"):
             if first != NOTHING:
                 self.watch(state, first, self.TRANSFER, what, result)
+        elif what == "property":
+            made = self.intern.container(self.tables.property_type, state.index, at, state.unit.path)
+            state.add(result, made)
+            places = dict(enumerate(self.tables.property_keys))
+            for position, (kind, name, node) in enumerate(arguments):
+                key = name if kind == ArgKind.KEYWORD else places.get(position, "")
+                if node != NOTHING and key:
+                    state.link(node, self.node(state, element_key(made, f"={key}")))
         elif what in ("receiver_call", "receiver_apply"):
             self.call_receiver(state, value, at, arguments, result, spread=what == "receiver_apply")
         elif what == "receiver_partial":

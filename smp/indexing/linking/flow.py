@@ -36,6 +36,7 @@ class UnitState:
         "due",
         "fired",
         "given_up",
+        "handed",
         "index",
         "iterated",
         "iterators",
@@ -74,6 +75,7 @@ class UnitState:
         self.iterated: set[tuple[Value, int]] = set()
         self.due: list[tuple[int, Value, tuple[object, ...]]] = []
         self.fired = 0
+        self.handed: dict[int, int] = {}
         self.given_up = False
 
     def give_up(self) -> None:

@@ -94,5 +94,8 @@ class Iterating(LibraryRules):
         elif value.kind == INST:
             for name in ("__enter__", "__aenter__"):
                 self.call_method(state, value, name, (), result)
+        elif value.kind == XINST and value.name in self.tables.contexts and value.args:
+            for entered in value.args[0]:
+                state.add(result, entered)
         elif value.kind in (XINST, UNKNOWN):
             state.add(result, value)

@@ -9,10 +9,10 @@ import abc
 
 from smp.domain.source import NOTHING, ArgKind, Op
 from smp.indexing.linking import bits
-from smp.indexing.linking.calling import Argument
 from smp.indexing.linking.external import External
 from smp.indexing.linking.flow import UnitState, element_key, op_key
 from smp.indexing.linking.generics import filled, shape_of
+from smp.indexing.linking.handing import Argument
 from smp.indexing.linking.units import Unit
 from smp.indexing.linking.values import (
     BOUND,

@@ -242,18 +242,23 @@ class Program(Modules):
 
     def module_attribute(self, module: Value, name: str) -> Resolved:
         """A name read from a module: what it exports, else a submodule; of a package what any of its files does."""
+        unknown = False
         if module.files:
             parts = [self.export(path, name) for path in self.offering(module, name)]
             if parts:
                 return merged(parts)
         elif not module.below:
             found = self.export(module.name, name)
-            if found.labels or found.leaves or found.unknown:
+            if found.labels or found.leaves:
                 return found
+            unknown = found.unknown
         kind = "namespace" if module.below else "package" if module.files else "file"
         inner = self.submodule(Module(kind=kind, path=FilePath(module.name)), name)
         value = self.module_value(inner) if inner is not None else None
-        return Resolved({value: Resolution.IMPORT}) if value is not None else Resolved({}, missing=True)
+        if value is not None:
+            return Resolved({value: Resolution.IMPORT})
+        # A module that answers to any name does so for those that it does not have; a submodule it has.
+        return Resolved({}, unknown=True) if unknown else Resolved({}, missing=True)
 
     def resolve_import(self, unit: Unit, index: int) -> Resolved:
         """What an import binds."""

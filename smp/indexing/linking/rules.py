@@ -239,6 +239,8 @@ class Rules(Iterating):
             self._module_attribute(state, value, name, result)
         elif kind == EXT:
             state.add(result, self.external(value.name, name))
+        elif kind == CONT and value.name == self.tables.property_type:
+            state.link(self.node(state, element_key(value, f"={name}")), result)
         elif kind == XINST and value.name in self.tables.record_types:
             for entry in self.types.item(value):
                 state.add(result, entry)
@@ -414,6 +416,11 @@ class Rules(Iterating):
                     self.call_function(state, func, value, (), result)
             else:
                 state.add(result, value)
+        elif value.kind == CONT and value.name == self.tables.property_type:
+            given = state.new_node()
+            state.add(given, recv)
+            getter_node = self.node(state, element_key(value, f"={self.tables.property_keys[0]}"))
+            self.watch(state, getter_node, self.CALL, NOTHING, ((0, "", given),), result)
         else:
             state.add(result, value)
 
@@ -506,7 +513,7 @@ class Rules(Iterating):
 
     CALL, ATTR, STORE_ATTR, STORE_ITEM, ITEM, ITER, ENTER, AWAIT, UNPACK, NARROW_IN, NARROW_OUT, BIND, BINARY, SPREAD, \
         DECORATOR_RESULT, ARGUMENT, STAR_ARGUMENT, MAP_ARGUMENT, TRANSFER, RECORD, DECLARED, CONTEXT, WHERE, EXTENDED, PART, \
-        INFERRED, LIBRARY = range(27)  # fmt: skip
+        INFERRED, LIBRARY, HANDED = range(28)  # fmt: skip
 
     def bind_rules(self) -> None:
         """Fills the table of rules, in the order of their numbers."""
@@ -515,5 +522,5 @@ class Rules(Iterating):
             self.on_await, self.on_unpack, self.on_narrow_in, self.on_narrow_out, self.on_bind, self.on_binary, self.on_spread,
             self.on_decorator_result, self.on_argument, self.on_star_argument, self.on_map_argument, self.on_transfer,
             self.on_record, self.on_declared, self.contextual, self.on_where, self.on_extended,
-            self.on_part, self.on_inferred, self.on_library,
+            self.on_part, self.on_inferred, self.on_library, self.on_handed,
         ]  # fmt: skip

@@ -74,7 +74,8 @@ class Value:
     Attributes:
         ref: FuncRef, ClassRef, or None. name: dotted name or path. recv: receiver, or the callee of a partial.
         below: The class or any below it (declared, `self`), not exactly it.
-        weak: Assumed from a test only; counts where nothing better is known.
+        weak: An instance assumed from a test only, which counts where nothing better is known; or a function that was handed on
+            by a call through a value (`smp.indexing.linking.handing`).
         args: Type arguments, each the instances it stands for.
         files: The files of a module that is a package.
     """
@@ -150,6 +151,18 @@ class Interner:
         known = self._table.get((BOUND, ref, recv))
         if known is None:
             known = self._table[(BOUND, ref, recv)] = Value(BOUND, f"b:{ref.key}@{recv.key}", ref=ref, recv=recv)
+        return known
+
+    def handed(self, value: Value) -> Value:
+        """A function, class or partial as one that was handed on."""
+        if value.weak or value.kind not in (FUNC, CLASS, BOUND, PARTIAL):
+            return value
+        known = self._table.get((value, "handed"))
+        if known is None:
+            known = self._table[(value, "handed")] = Value(
+                value.kind, value.key + "?", ref=value.ref, name=value.name, recv=value.recv, below=value.below, weak=True,
+                args=value.args, site=value.site,
+            )  # fmt: skip
         return known
 
     def module(self, path: str, *, namespace: bool = False) -> Value:

@@ -8,8 +8,9 @@ import tree_sitter
 
 from smp.domain.source import NOTHING, ArgKind, ClassFlag, Function, FunctionFlag, Op, SiteKind
 from smp.languages.python import grammar as g
+from smp.languages.python.parametrize import ParametrizeWalk
 from smp.languages.python.scopes import CLASS, FUNCTION, Bindings, Scope
-from smp.languages.python.statements import StatementWalk, register
+from smp.languages.python.statements import register
 from smp.languages.python.walk import ClassDraft
 
 _SILENT = frozenset({"staticmethod", "classmethod", "property", "abstractmethod", "overload", "override", "final"})
@@ -18,10 +19,12 @@ _PROPERTY = frozenset({"property", "cached_property", "abstractproperty", "class
 _ACCESSORS = {"setter": FunctionFlag.SETTER, "deleter": FunctionFlag.DELETER, "getter": FunctionFlag.PROPERTY}
 _INTERFACE_BASES = frozenset({"Protocol", "ABC"})
 _ENUM_BASES = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
+_CREATION = ("__init_subclass__", "__new__", "__init__")
+"""What a class statement calls: the first on the class above, the others on the metaclass."""
 _RECORD_BASES = frozenset({"NamedTuple", "TypedDict"})
 
 
-class BodyWalk(StatementWalk):
+class BodyWalk(ParametrizeWalk):
     """Definitions."""
 
     def decorated(self, node: tree_sitter.Node) -> bool:
@@ -75,6 +78,7 @@ class BodyWalk(StatementWalk):
                 type(p)(p.name, p.kind, p.default, p.annotation, at >= skip and p.default == NOTHING)
                 for at, p in enumerate(parameters)
             ]
+            parameters = self.parametrized(parameters, values)
         class_index = self.scope.class_index if in_class else NOTHING
         value = self.b.shared(Op.FUNC, index)
         bound = self.wrap(value, values, definition.outer.start_point.row + 1)
@@ -242,6 +246,9 @@ class BodyWalk(StatementWalk):
         for name, kind in scope.annotations.items():
             draft.annotations.setdefault(name, kind)
         value = self.b.shared(Op.CLASS, index)
+        if draft.bases or draft.metaclass != NOTHING:
+            line = node.start_point.row + 1
+            self.b.site(SiteKind.PROTOCOL, value, owner=self.scope.owner, line=line, names=_CREATION)
         bound = self.wrap(value, values, definition.outer.start_point.row + 1)
         self.write(definition.name, bound, definition=True)
         return False

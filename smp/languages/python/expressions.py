@@ -399,7 +399,8 @@ class ExpressionWalk(AnnotationWalk):
         if len(plain) != 2:
             return None
         kind = self.annotation(plain[0])
-        return self.b.op(Op.INSTANCE, kind) if kind != NOTHING else None
+        # The type tells instances; a function or container is what it was, whatever it is said to be.
+        return self.b.op(Op.DECLARED, operands[5], kind) if kind != NOTHING else operands[5]
 
     def special_import(self, holder: tree_sitter.Node, operands: list[int], line: int) -> int | None:
         plain = self.plain_arguments(holder)

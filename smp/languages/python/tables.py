@@ -65,6 +65,7 @@ def _transfers() -> dict[str, Transfer]:
         "builtins.max": Transfer(result="element:0"),
         "builtins.min": Transfer(result="element:0"),
         "builtins.getattr": Transfer(result=""),
+        "builtins.property": Transfer(result="property"),
         "builtins.type": Transfer(result="class_of"),
         "builtins.dict": Transfer(result="dict"),
         "builtins.len": Transfer(result="instance:builtins.int", protocol=("__len__",)),
@@ -264,6 +265,12 @@ TABLES = Tables(
         for module in ("typing", "collections.abc", "asyncio")
         for name in ("Awaitable", "Coroutine", "Future", "Task")
     ),
+    contexts=frozenset(
+        {f"typing.{name}" for name in ("ContextManager", "AsyncContextManager")}
+        | {f"contextlib.{name}" for name in ("AbstractContextManager", "AbstractAsyncContextManager")}
+    ),
+    property_type="builtins.property",
+    property_keys=("fget", "fset", "fdel"),
     class_types=frozenset({"builtins.type", "typing.Type"}),
     self_types=frozenset({"typing.Self", "typing_extensions.Self"}),
     ignored_bases=frozenset(
