@@ -144,7 +144,7 @@ class Emission(Choosing):
     def call(self, site: Site) -> None:
         callee = self.ops[site.op][1]
         text = self.names[site.text] if site.text != NOTHING else ""
-        held = self.best(self.state.values(callee)) if callee != NOTHING else []
+        held = self.made(callee, self.best(self.state.values(callee))) if callee != NOTHING else []
         for made in made_classes(held) if self.flow.tables.plain_construction else ():
             self.edge(_USES, site.owner, made, site.line)
         resolved = self.program.resolve(self.unit, callee)
@@ -359,7 +359,8 @@ class Emission(Choosing):
             attribute = self.names[op[2]]
             receivers = [v for v in self.state.values(op[1]) if v.kind != UNKNOWN]
             if receivers and all(v.kind == MODULE for v in receivers):
-                self.unsettled(site, _NOT_IN_IMPORTS, name)
+                answers = any(value.kind == UNKNOWN for value in self.state.values(callee))
+                self.unsettled(site, _DYNAMIC if answers else _NOT_IN_IMPORTS, name)
                 return
             lower = self._below(receivers, attribute)
             if lower:
@@ -384,14 +385,25 @@ class Emission(Choosing):
                 found |= {f.node_id for f in self.lookup.overrides(ref, name) if f.node_id is not None}
         return tuple(sorted(found)[:MAX_CANDIDATES])
 
+    def made(self, callee: int, held: list[Value]) -> list[Value]:
+        """Values of `factory(…)` that is called: the function that the factory defines and returns, or that one behind it does;
+        what else the factory returns is for other arguments."""
+        op = self.ops[callee] if callee != NOTHING else (0,)
+        if op[0] != Op.CALL or len(held) < 2:
+            return held
+        factories = {
+            (value.ref.unit, value.ref.decl.definition)
+            for value in self.state.values(op[1])
+            if isinstance(value.ref, FuncRef)
+        }
+        own = [v for v in held if v.kind == FUNC and v.ref is not None and (v.ref.unit, v.ref.decl.owner) in factories]
+        return own or [v for v in held if v.kind == FUNC and not v.weak] or held
+
     def decorator(self, site: Site) -> None:
         """A bare decorator: a call of the project's function, if it is one."""
         callee = self.ops[site.op][1]
         resolved = self.program.resolve(self.unit, callee)
-        held = self.best(self.state.values(callee))
-        if self.ops[callee][0] == Op.CALL and any(value.kind in (FUNC, BOUND) for value in held):
-            # What a decorator is made by returns, if it is a function: not the instance that it makes for a bare use.
-            held = [value for value in held if value.kind != INST]
+        held = self.made(callee, self.best(self.state.values(callee)))
         for target in self.reached(held, resolved.labels, set(), set())[0]:
             self.edge(_STATIC, site.owner, target.node_id, site.line, target.label, target.via)
 

@@ -115,15 +115,16 @@ def name_place(node: ast.expr) -> tuple[str, Place] | None:
 
 
 def asked(source: bytes) -> tuple[dict[int, list[tuple[str, Place | None]]], dict[int, list[tuple[str, Place]]]]:
-    """By line: the callees of calls and bare decorators, a place where the callee ends in a name; and all attributes."""
+    """By line: the callees of calls and decorators, with a place where the callee ends in a name that says what is called (a
+    decorator that is made by a call does not, nor does `x.__class__()`); and all attributes."""
     calls: dict[int, list[tuple[str, Place | None]]] = {}
     attributes: dict[int, list[tuple[str, Place]]] = {}
     for node in ast.walk(ast.parse(source)):
         callees = [node.func] if isinstance(node, ast.Call) else []
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            callees = [one for one in node.decorator_list if not isinstance(one, ast.Call)]
+            callees = list(node.decorator_list)
         for callee in callees:
-            named = name_place(callee)
+            named = None if isinstance(callee, ast.Attribute) and callee.attr == "__class__" else name_place(callee)
             line = named[1][0] if named is not None else callee.lineno
             calls.setdefault(line, []).append(named or ("", None))
         if isinstance(node, ast.Attribute):

@@ -45,6 +45,10 @@ class Graph:
             for edge in self.edges
             if edge.kind is EdgeKind.CALLS_STATIC and edge.target
         }
+        self.bases: dict[str, list[str]] = {}
+        for edge in self.edges:
+            if edge.kind in (EdgeKind.INHERITS, EdgeKind.IMPLEMENTS) and edge.target:
+                self.bases.setdefault(edge.source, []).append(edge.target)
         self.hints: dict[tuple[str, int], set[str]] = {}
         self.open: dict[tuple[str, int], list[Edge]] = {}
         for edge in self.edges:

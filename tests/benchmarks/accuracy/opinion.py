@@ -73,26 +73,56 @@ class Judge:
             sites = named or sites
         firm = bool(sites)
         said: list[str] = []
-        for _, place in sites:
+        for called, place in sites:
             answers = self.answers.get(path, {}).get(place, []) if place is not None else []
-            meant = [self._meant(answer) for answer in answers]
+            meant = [self._meant(answer, called) for answer in answers]
+            if any(one is not None and self._overridden(one, edge.target) for one in meant):
+                firm = False  # a declared receiver says nothing about which override runs
             if any(one is not None and self._same(one, edge) for one in meant):
                 return Verdict(edge, line, AGREES)
             firm = firm and bool(meant) and None not in meant
             said += [one for one in meant if one is not None]
         return Verdict(edge, line, DISAGREES if firm else SILENT, tuple(said))
 
-    def _meant(self, answer: Answer) -> str | None:
-        """The node that an answer names, or its place outside the project; None if it is no function or class."""
+    def _meant(self, answer: Answer, called: str) -> str | None:
+        """The node that an answer names, or its place outside the project; None if it is no function or class: a variable, or
+        a parameter that stands in the line of its function's head."""
         file, line = answer
         path = Path(file)
         if path.is_relative_to(self.repo):
-            return self.heads.get((path.relative_to(self.repo).as_posix(), line))
+            found = self.heads.get((path.relative_to(self.repo).as_posix(), line))
+            return found if found is not None and self._called(found, called) else None
         try:
             text = path.read_text("utf-8", "replace").splitlines()[line - 1].strip()
         except (OSError, IndexError):
             return None
         return f"{path.name}:{line}" if text.startswith(_DEFINES) else None
+
+    def _called(self, node_id: str, called: str) -> bool:
+        name = self.graph.nodes[node_id].name.partition("~")[0]
+        return name in (called, "__init__", "__new__", "__call__")
+
+    def _overridden(self, node_id: str, target: str) -> bool:
+        """Whether the target is a method that overrides what the checker says."""
+        above, below = self._method(node_id), self._method(target)
+        if above is None or below is None or above[1] != below[1]:
+            return False
+        waiting, seen = [below[0]], set()
+        while waiting:
+            for base in self.graph.bases.get(waiting.pop(), ()):
+                if base == above[0]:
+                    return True
+                if base not in seen:
+                    seen.add(base)
+                    waiting.append(base)
+        return False
+
+    def _method(self, node_id: str) -> tuple[str, str] | None:
+        """Class and name of a method."""
+        node = self.graph.nodes.get(node_id)
+        if node is None or "." not in node.qualname:
+            return None
+        return f"class:{node.file}#{node.qualname.rpartition('.')[0]}", node.name.partition("~")[0]
 
     def _same(self, node_id: str, edge: Edge) -> bool:
         """Whether the checker means what the edge says. Overloads of a function count as one; a class as its constructor,

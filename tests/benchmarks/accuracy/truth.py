@@ -43,6 +43,13 @@ class Places:
         do; the instruction of a method's call that is spread over lines begins with the method's name."""
         return end in self.decorators or any(_begins(call, start) for call in self.calls.get(end, ()))
 
+    def unpacks(self, end: tuple[int, int]) -> bool:
+        """Whether a call that ends here hands on `*arguments` or `**arguments`."""
+        return any(
+            any(isinstance(one, ast.Starred) for one in call.args) or any(one.arg is None for one in call.keywords)
+            for call in self.calls.get(end, ())
+        )
+
 
 def _begins(call: ast.Call, start: tuple[int, int]) -> bool:
     spread = isinstance(call.func, ast.Attribute) and call.func.lineno != call.func.end_lineno
@@ -71,10 +78,10 @@ def observed_calls(seen: dict[str, Any], graph: Graph) -> tuple[list[Observed], 
             wrapped = graph.callee(*seen["codes"][behind])
             accepted |= {wrapped} if wrapped else set()
         end = (place[1], place[3])
-        # An unpacking call (`f(*a)`) may be recorded without what it called: origin is `syntax` then, too.
         if not places[file].written((place[0], place[2]), end):
             kind = PROTOCOL
-        elif origin == "builtin":
+        elif origin == "builtin" or (origin == "syntax" and not places[file].unpacks(end)):
+            # `syntax` at a call: a built-in that has called back before, or a call that unpacks its arguments.
             kind = CALLBACK
         else:
             kind = EXPLICIT
