@@ -7,9 +7,9 @@ part by part; each value that is found for a parameter adds what the declared re
 from __future__ import annotations
 
 from smp.domain.source import NOTHING, ArgKind, Op
-from smp.indexing.linking.calling import Argument
 from smp.indexing.linking.contexts import Contexts
 from smp.indexing.linking.flow import UnitState, element_key
+from smp.indexing.linking.handing import Argument
 from smp.indexing.linking.type_functions import said
 from smp.indexing.linking.units import Unit
 from smp.indexing.linking.values import BOUND, CLASS, CONT, EXT, FUNC, INST, XINST, ClassRef, FuncRef, Value, by_key

@@ -6,8 +6,8 @@ Which function gives what comes from the language's transfers (`smp.languages.ba
 from __future__ import annotations
 
 from smp.domain.source import NOTHING
-from smp.indexing.linking.calling import Argument
 from smp.indexing.linking.flow import UnitState, element_key
+from smp.indexing.linking.handing import Argument
 from smp.indexing.linking.inference import Inference
 from smp.indexing.linking.values import BOUND, CONT, FUNC, XINST, FuncRef, Value
 
