@@ -109,7 +109,7 @@ class Transfer(Struct, frozen=True, kw_only=True):
             returns), `instance:<dotted>`, `receiver`, `receiver_element`, `receiver_container`, `receiver_items`, `partial`,
             `attribute` (getattr), `module` (import by constant name), `awaited_all` (container of awaited arguments), `awaited_list:N` (container of its awaited elements),
             `identity` (a decorator that gives its argument back), `receiver_item` (by key), `receiver_pair`, `list_of:<dotted>`,
-            `awaited:N`, `dict`, `chain`, `property` (see `Tables.property_type`),
+            `merged` (entries of mappings go into the receiver), `awaited:N`, `dict`, `chain`, `property` (see `Tables.property_type`),
             `class_of` (the class of argument 0), `instance_of` (an instance of the class given), `call` (what calling argument 0 returns), empty.
         stores: Argument positions whose value becomes an element of the receiver.
         spreads: Argument positions whose elements become elements of the receiver.
@@ -117,6 +117,7 @@ class Transfer(Struct, frozen=True, kw_only=True):
             -2) it receives; -1: unknown arguments.
         protocol: Method names that run on argument 0 (`len` → `__len__`).
         hands_at: Position at which the called argument gets the elements.
+        calls_keyword: Name of an argument that is called (`key`), likewise.
 
         hands: What the called function gets at each position, as types in terms of the receiver's type arguments: `0`, `1`, or
             `java.util.Map.Entry[0,1]`.
@@ -138,6 +139,7 @@ class Transfer(Struct, frozen=True, kw_only=True):
     with_elements: int = -1
     protocol: tuple[str, ...] = ()
     hands_at: int = 0
+    calls_keyword: str = ""
     hands: tuple[str, ...] = ()
 
 

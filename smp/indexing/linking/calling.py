@@ -35,6 +35,7 @@ class Calling(Handing, abc.ABC):
     STAR_ARGUMENT: int
     MAP_ARGUMENT: int
     TRANSFER: int
+    SPREAD: int
     CALL: int
     ITER: int
     AWAIT: int

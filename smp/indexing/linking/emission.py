@@ -227,10 +227,14 @@ class Emission(Choosing):
         tables = self.flow.tables
         transfer = tables.transfers.get(dotted)
         op = self.ops[site.op]
-        if transfer is None or transfer.calls < 0 or not tables.callback_edges or len(op) < 5 + 3 * transfer.calls:
+        if transfer is None or not tables.callback_edges:
             return
+        handed = [op[4 + 3 * transfer.calls]] if transfer.calls >= 0 and len(op) >= 5 + 3 * transfer.calls else []
+        if transfer.calls_keyword:
+            named = [at for at in range(2, len(op), 3) if op[at] == ArgKind.KEYWORD]
+            handed += [op[at + 2] for at in named if self.names[op[at + 1]] == transfer.calls_keyword]
         targets: list[Target] = []
-        for value in self.best(self.state.values(op[4 + 3 * transfer.calls])):
+        for value in (value for node in handed for value in self.best(self.state.values(node))):
             if value.kind in (FUNC, BOUND, PARTIAL):
                 self.targets(value, Resolution.FLOW, targets, set(), set())
         if len(targets) <= MAX_FLOW_TARGETS:

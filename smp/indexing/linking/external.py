@@ -77,6 +77,11 @@ class External(Calling, abc.ABC):
                         )
         if transfer.calls >= 0:
             self.hand_over(state, transfer, value, at, positional, result)
+        if transfer.calls_keyword:
+            for kind, name, node in arguments:
+                if kind == ArgKind.KEYWORD and name == transfer.calls_keyword and node != NOTHING:
+                    handed = ((int(ArgKind.POSITIONAL), "", self.elements_handed(state, transfer, value, positional)),)
+                    self.watch(state, node, self.CALL, -1, handed, state.new_node())
         self.apply(state, transfer.result, value, at, arguments, positional, result)
 
     @abc.abstractmethod
@@ -90,6 +95,10 @@ class External(Calling, abc.ABC):
         self, state: UnitState, transfer: Transfer, value: Value, at: int, positional: list[int], result: int
     ) -> None:
         """A built-in calls the function it is given."""
+
+    @abc.abstractmethod
+    def elements_handed(self, state: UnitState, transfer: Transfer, value: Value, positional: list[int]) -> int:
+        """A node of the elements that a called argument receives; NOTHING where they are not known."""
 
     @abc.abstractmethod
     def typed_result(self, state: UnitState, text: str, recv: Value, at: int, result: int) -> None:
@@ -159,10 +168,24 @@ class External(Calling, abc.ABC):
                 # Without arguments to keep, what is bound is the function itself: `this.m = this.m.bind(this)` is a circle.
                 bare = len(arguments) < 2 or recv.kind == PARTIAL
                 state.add(result, recv if bare else self.intern.partial(recv, state.index, at, state.unit.path))
+        elif what == "merged":
+            if recv is not None and recv.kind == CONT:
+                self._merge(state, recv, arguments)
         elif what == "type" and recv is not None:
             self.typed_result(state, detail, recv, at, result)
         elif what.startswith("receiver") and recv is not None:
             self._from_receiver(state, what, recv, at, arguments, result)
+
+    def _merge(self, state: UnitState, recv: Value, arguments: tuple[Argument, ...]) -> None:
+        """`recv.update(mapping, key=value)`."""
+        for kind, name, node in arguments:
+            if node == NOTHING:
+                continue
+            if kind == ArgKind.KEYWORD:
+                for key in (f"={name}", "all"):
+                    state.link(node, self.node(state, element_key(recv, key)))
+            else:
+                self.watch(state, node, self.SPREAD, recv)
 
     def _new_container(
         self,

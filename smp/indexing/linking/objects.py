@@ -322,10 +322,9 @@ class ObjectRules(External, abc.ABC):
         if transfer.hands or what in ("made", "flattened"):
             self._hand_typed(state, transfer, value.recv, at, positional[transfer.calls], result)
             return
-        inner = NOTHING
-        if transfer.with_elements == -2 and value.recv is not None:
-            inner = state.new_node()
-            self._handed(state, value.recv, inner)
+        if what == "mapped" and transfer.with_elements >= 0:
+            return  # the result is made of what the calls give: they are made with it
+        inner = self.elements_handed(state, transfer, value, positional)
         arguments: tuple[Argument, ...] = (*[(0, "", NOTHING)] * transfer.hands_at, (0, "", inner))
         callback = positional[transfer.calls]
         if transfer.result == "mapped":
@@ -335,6 +334,17 @@ class ObjectRules(External, abc.ABC):
         else:
             sink = result if transfer.result == "call" else state.new_node()
             self.watch(state, callback, self.CALL, -1, arguments, sink)
+
+    def elements_handed(self, state: UnitState, transfer: Transfer, value: Value, positional: list[int]) -> int:
+        """See `External`."""
+        inner = NOTHING
+        if transfer.with_elements == -2 and value.recv is not None:
+            inner = state.new_node()
+            self._handed(state, value.recv, inner)
+        elif 0 <= transfer.with_elements < len(positional) and positional[transfer.with_elements] != NOTHING:
+            inner = state.new_node()
+            self.watch(state, positional[transfer.with_elements], self.ITER, inner)
+        return inner
 
     @abc.abstractmethod
     def folds(self, state: UnitState, value: Value, positional: list[int], result: int) -> None:

@@ -9,11 +9,17 @@ import tree_sitter
 from smp.domain.source import NOTHING, Op, SiteKind
 from smp.languages.python import grammar as g
 from smp.languages.python.definitions import string_value
-from smp.languages.python.walk import WalkState
+from smp.languages.python.scopes import CLASS, Scope
+from smp.languages.python.walk import ClassDraft, WalkState
 
 
 class AnnotationWalk(WalkState):
-    """Types of annotations."""
+    """Types of annotations.
+
+    heading: The class whose bases are being read.
+    """
+
+    heading: ClassDraft | None = None
 
     def annotation(self, node: tree_sitter.Node) -> int:
         """The type that an annotation denotes; NOTHING for None and for what is no type expression."""
@@ -30,9 +36,47 @@ class AnnotationWalk(WalkState):
         return self.annotation(node.named_children[0]) if node.named_child_count else NOTHING
 
     def _type_name(self, node: tree_sitter.Node) -> int:
-        value = self.load(self.text(node))
+        name = self.text(node)
+        value = self.load(name)
         self._refer(value, node)
-        return value
+        return self.b.op(Op.TYPE_PARAM, self.b.name(name), value) if self._is_type_parameter(name) else value
+
+    def _is_type_parameter(self, name: str) -> bool:
+        """Whether a class around this place is generic in the name."""
+        if self.heading is not None and name in self.heading.type_params:
+            return True
+        scope: Scope | None = self.scope
+        while scope is not None:
+            if scope.kind == CLASS and any(
+                draft.index == scope.class_index and name in draft.type_params for draft in self.drafts
+            ):
+                return True
+            scope = scope.parent
+        return False
+
+    def type_parameters(self, bases: tree_sitter.Node | None) -> list[str]:
+        """Type parameters of a class by its bases: those of `Generic` or `Protocol`, else the type variables in order."""
+        found: list[str] = []
+        for child in bases.named_children if bases is not None else ():
+            holder = child.child_by_field_id(g.F_VALUE) if child.type == "subscript" else None
+            if holder is None:
+                continue
+            names = [self.text(argument) for argument in child.children_by_field_name("subscript")]
+            if self.text(holder).rpartition(".")[2] in ("Generic", "Protocol"):
+                return names
+            found += [name for name in names if name not in found and self.is_type_variable(name)]
+        return found
+
+    def is_type_variable(self, name: str) -> bool:
+        """Whether the module binds the name to a `TypeVar`."""
+        value = self.module.lookup(name)
+        op = self.b.ops[value] if value is not None and value != NOTHING else (0,)
+        if op[0] != Op.CALL:
+            return False
+        callee = self.b.ops[op[1]] if op[1] != NOTHING else (0,)
+        if callee[0] == Op.IMPORT:
+            return self.b.imports[callee[1]].name == "TypeVar"
+        return callee[0] == Op.ATTR and self.b.names[callee[2]] == "TypeVar"
 
     def _refer(self, value: int, node: tree_sitter.Node) -> None:
         if value != NOTHING and self.b.ops[value][0] != Op.UNBOUND:

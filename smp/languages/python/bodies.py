@@ -255,6 +255,8 @@ class BodyWalk(ParametrizeWalk):
 
     def _bases(self, node: tree_sitter.Node, draft: ClassDraft) -> None:
         holder = node.child_by_field_id(g.F_SUPERCLASSES)
+        draft.type_params += self.type_parameters(holder)
+        self.heading = draft
         for child in holder.named_children if holder is not None else ():
             if child.type == "keyword_argument":
                 name, value = child.child_by_field_id(g.F_NAME), child.child_by_field_id(g.F_VALUE)
@@ -277,12 +279,10 @@ class BodyWalk(ParametrizeWalk):
                 draft.flags |= ClassFlag.DATA
             # A subscripted base is a type expression: `Repository[Book]`.
             value_op = self.annotation(child) if child.type == "subscript" else self.quiet(child)
-            if last in ("Generic", "Protocol") and child.type == "subscript":
-                arguments = child.children_by_field_name("subscript")
-                draft.type_params += [self.text(argument) for argument in arguments]
             if value_op != NOTHING:
                 draft.bases.append(value_op)
                 draft.base_lines.append(child.start_point.row + 1)
+        self.heading = None
         parameters = node.child_by_field_id(g.F_TYPE_PARAMETERS)
         for child in parameters.named_children if parameters is not None else ():
             draft.type_params.append(self.text(child).partition(":")[0].strip())

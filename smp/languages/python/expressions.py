@@ -51,6 +51,7 @@ class ExpressionWalk(AnnotationWalk):
 
     def quiet(self, node: tree_sitter.Node) -> int:
         """The value of an expression that only leads on."""
+        node = g.without_splat(node)
         if self.too_deep(node):
             return NOTHING
         self.depth += 1
@@ -132,9 +133,9 @@ class ExpressionWalk(AnnotationWalk):
         for child in node.named_children:
             if child.kind_id == g.COMMENT:
                 continue
-            starred = child.type in ("list_splat", "list_splat_pattern", "parenthesized_list_splat")
-            inner = child.named_children[0] if starred and child.named_child_count else child
-            operands += (int(starred), self.expr(inner))
+            starred = child.type in ("list_splat_pattern", "parenthesized_list_splat")
+            inner = child.named_children[0] if starred and child.named_child_count else g.without_splat(child)
+            operands += (int(starred or g.begins_with_splat(child)), self.expr(inner))
         return self.b.op(Op.SEQ, *operands)
 
     def dictionary(self, node: tree_sitter.Node) -> int:
@@ -307,10 +308,10 @@ class ExpressionWalk(AnnotationWalk):
     # Calls -----------------------------------------------------------------------------------------------------------
 
     def call(self, node: tree_sitter.Node) -> int:
-        callee_node = node.child_by_field_id(g.F_FUNCTION)
-        holder = node.child_by_field_id(g.F_ARGUMENTS)
-        if callee_node is None or holder is None:
+        found, holder = node.child_by_field_id(g.F_FUNCTION), node.child_by_field_id(g.F_ARGUMENTS)
+        if found is None or holder is None:
             return self.visit_children(node)
+        callee_node = g.without_splat(found)
         text = self.text(callee_node) if callee_node.end_byte - callee_node.start_byte <= 400 else ""
         if text == "super" and self.super_allowed():
             self.arguments(holder)

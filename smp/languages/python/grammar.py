@@ -105,6 +105,24 @@ def kinds(name: str) -> frozenset[int]:
     return found
 
 
+_SPLAT = kinds("list_splat")
+
+
+def begins_with_splat(node: tree_sitter.Node) -> bool:
+    """Whether an element is spread: of `[*f(x)]` the grammar (tree-sitter-python 0.25) makes a call of `*f`."""
+    inner: tree_sitter.Node | None = node
+    while inner is not None and inner.kind_id not in _SPLAT:
+        inner = (
+            inner.child_by_field_id(F_FUNCTION) or inner.child_by_field_id(F_OBJECT) or inner.child_by_field_id(F_VALUE)
+        )
+    return inner is not None
+
+
+def without_splat(node: tree_sitter.Node) -> tree_sitter.Node:
+    """What is spread, of a node that begins with a star; else the node."""
+    return node.named_children[0] if node.kind_id in _SPLAT and node.named_child_count else node
+
+
 def parse(source: bytes) -> tree_sitter.Tree:
     """The tree of a source in UTF-8. A parser is made per call: they are cheap and not thread-safe.
 

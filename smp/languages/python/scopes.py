@@ -70,7 +70,7 @@ def case_names(node: tree_sitter.Node) -> list[tree_sitter.Node]:
 class Bindings:
     """Names bound in one scope, with the places, in source order."""
 
-    __slots__ = ("end", "globals", "names", "nonlocals", "places", "start", "where")
+    __slots__ = ("end", "globals", "names", "nonlocals", "places", "rebound", "start", "where")
 
     def __init__(self, start: int, end: int) -> None:
         self.start = start
@@ -78,6 +78,8 @@ class Bindings:
         self.names: set[str] = set()
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
+        self.rebound: set[str] = set()
+        """Names that a scope further in binds, by `global` or `nonlocal`: whenever it is called."""
         self.places: list[int] = []
         self.where: list[str] = []
 
@@ -119,7 +121,22 @@ def collect_bindings(
     for scope in table.values():
         scope.names -= scope.globals | scope.nonlocals
         module.names |= scope.globals
+        module.rebound |= scope.globals
+    _mark_nonlocals(ordered)
     return table
+
+
+def _mark_nonlocals(ordered: list[Bindings]) -> None:
+    """Says in each scope which of its names scopes further in bind; `ordered`: outer before inner."""
+    stack: list[Bindings] = []
+    for scope in ordered:
+        while stack and stack[-1].end <= scope.start:
+            stack.pop()
+        for name in scope.nonlocals:
+            owner = next((outer for outer in reversed(stack) if name in outer.names), None)
+            if owner is not None:
+                owner.rebound.add(name)
+        stack.append(scope)
 
 
 def _places(source: bytes, found: dict[str, list[tree_sitter.Node]]) -> list[tuple[int, str, str]]:
@@ -188,6 +205,7 @@ class Scope:
         "layers",
         "owner",
         "parent",
+        "rebindings",
         "returns",
         "variables",
         "writes",
@@ -214,6 +232,7 @@ class Scope:
         self.variables: dict[str, int] = {}
         self.writes: dict[str, list[tuple[int, int]]] = {}
         self.foreign: dict[str, list[int]] = {}
+        self.rebindings: dict[str, int] = {}
         self.returns: list[int] = []
         self.yields: list[int] = []
         self.annotations: dict[str, int] = {}

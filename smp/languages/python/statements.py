@@ -461,6 +461,13 @@ class StatementWalk(ImportWalk):
         if is_written:
             self.assign(target, value)
 
+    def given_field(self, base: int, name: str, value: int) -> None:
+        """Notes a field of the class around that is given a parameter: it may have the parameter's type."""
+        if self.b.ops[value][0] == Op.PARAM and self.b.ops[base][0] == Op.RECEIVER:
+            draft = next((d for d in self.drafts if d.index == self.scope.class_index), None)
+            if draft is not None and draft.type_params:
+                draft.given.append((name, value))
+
     def assign(self, target: tree_sitter.Node, value: int) -> None:
         kind = target.type
         if target.kind_id == g.IDENTIFIER:
@@ -472,6 +479,7 @@ class StatementWalk(ImportWalk):
                 text = self.text(name)
                 if value != NOTHING:
                     self.b.op(Op.STORE_ATTR, base, self.b.name(text), value)
+                    self.given_field(base, text, value)
                 line = target.start_point.row + 1
                 self.b.site(SiteKind.SET, base, owner=self.scope.owner, line=line, names=(text,))
         elif kind == "subscript":

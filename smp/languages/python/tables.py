@@ -54,7 +54,7 @@ def _transfers() -> dict[str, Transfer]:
         "builtins.tuple": Transfer(result="container:0", protocol=("__iter__",)),
         "builtins.set": Transfer(result="container:0", protocol=("__iter__",)),
         "builtins.frozenset": Transfer(result="container:0", protocol=("__iter__",)),
-        "builtins.sorted": Transfer(result="container:0", protocol=("__iter__",)),
+        "builtins.sorted": Transfer(result="container:0", protocol=("__iter__",), calls_keyword="key", with_elements=0),
         "builtins.reversed": Transfer(result="container:0", protocol=("__reversed__",)),
         "builtins.iter": Transfer(result="container:0", protocol=("__iter__",)),
         "builtins.next": Transfer(result="element:0", protocol=("__next__",)),
@@ -62,8 +62,8 @@ def _transfers() -> dict[str, Transfer]:
         "builtins.zip": Transfer(result="zip"),
         "builtins.map": Transfer(result="mapped", calls=0, with_elements=1),
         "builtins.filter": Transfer(result="container:1", calls=0, with_elements=1),
-        "builtins.max": Transfer(result="element:0"),
-        "builtins.min": Transfer(result="element:0"),
+        "builtins.max": Transfer(result="element:0", calls_keyword="key", with_elements=0),
+        "builtins.min": Transfer(result="element:0", calls_keyword="key", with_elements=0),
         "builtins.getattr": Transfer(result=""),
         "builtins.property": Transfer(result="property"),
         "builtins.type": Transfer(result="class_of"),
@@ -130,14 +130,14 @@ def _transfers() -> dict[str, Transfer]:
         table[f"{kind}.copy"] = table[f"{kind}.union"] = Transfer(result="receiver")
         table[f"{kind}.send"] = Transfer(result="receiver_element")
         table[f"{kind}.index"] = table[f"{kind}.count"] = _instance("int")
-        table[f"{kind}.sort"] = Transfer()
+        table[f"{kind}.sort"] = Transfer(calls_keyword="key", with_elements=-2)
     for kind in _MAPPINGS:
         table[f"{kind}.get"] = table[f"{kind}.pop"] = Transfer(result="receiver_item")
         table[f"{kind}.setdefault"] = Transfer(result="receiver_item", stores=(1,))
         table[f"{kind}.values"] = Transfer(result="receiver_container")
         table[f"{kind}.items"] = Transfer(result="receiver_items")
         table[f"{kind}.keys"] = Transfer(result="")
-        table[f"{kind}.update"] = Transfer(spreads=(0,))
+        table[f"{kind}.update"] = Transfer(result="merged")
         table[f"{kind}.copy"] = Transfer(result="receiver")
         table[f"{kind}.popitem"] = Transfer(result="receiver_pair")
     texts = (
@@ -213,6 +213,7 @@ _TYPING = ("typing", "typing_extensions")
 TABLES = Tables(
     constructors=("__new__", "__init__", "__post_init__"),
     call_method="__call__",
+    callback_edges=True,
     builtins=_names(),
     transfers=_transfers(),
     transparent=frozenset({"functools.wraps", "functools.lru_cache", "functools.cache"}),

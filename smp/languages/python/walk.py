@@ -68,7 +68,7 @@ class WalkState:
                 break
             elif name in bindings.names:
                 value = scope.lookup(name) if inline else None
-                return self.variable(scope, name) if value is None else value
+                return self.variable(scope, name) if value is None else self.present(scope, name, value)
             if scope.kind in (FUNCTION, LAMBDA):
                 inline = False
             assert scope.parent is not None
@@ -76,7 +76,7 @@ class WalkState:
         if inline:
             value = scope.lookup(name)
             if value is not None:
-                return value
+                return self.present(scope, name, value)
         if name in self.module.bindings.names:
             return self.variable(self.module, name)
         return self.b.shared(Op.UNBOUND, self.b.name(name))
@@ -87,6 +87,15 @@ class WalkState:
         if index is None:
             index = scope.variables[name] = self.b.variable(name, module=scope.kind == MODULE)
         return self.b.shared(Op.VAR, index)
+
+    def present(self, scope: Scope, name: str, value: int) -> int:
+        """The value last stored; or what a scope further in may have stored since, where one does."""
+        if name not in scope.bindings.rebound:
+            return value
+        index = scope.rebindings.get(name)
+        if index is None:
+            index = scope.rebindings[name] = self.b.variable(name, module=scope.kind == MODULE)
+        return self.b.phi([value, self.b.shared(Op.VAR, index)])
 
     def write(self, name: str, value: int, *, definition: bool = False) -> None:
         """Binds a name here."""
@@ -102,6 +111,7 @@ class WalkState:
                 outer = outer.parent
             if outer is not None:
                 outer.writes.setdefault(name, []).append((value, 0))
+                outer.foreign.setdefault(name, []).append(value)
             return
         layer = scope.layers[-1]
         if scope.kind != MODULE:
@@ -197,10 +207,21 @@ class WalkState:
                 for value in dict.fromkeys(values):
                     if value != NOTHING:
                         self.b.op(Op.STORE, index, value)
+            for name, index in scope.rebindings.items():
+                for value in dict.fromkeys(scope.foreign.get(name, ())):
+                    if value != NOTHING:
+                        self.b.op(Op.STORE, index, value)
 
     def fill_classes(self) -> None:
         """Turns drafts into the summary's classes."""
         for draft in self.drafts:
+            for name, value in draft.given:
+                _, index, position = self.b.ops[value]
+                function = self.b.functions[index]
+                kind = function.params[position].annotation if function is not None else NOTHING
+                # What is declared in terms of the class's own parameters holds for the field as well.
+                if kind != NOTHING and self.b.ops[kind][0] == Op.TYPE_PARAM:
+                    draft.annotations.setdefault(name, kind)
             self.b.classes[draft.index] = draft.finish()
 
 
@@ -219,6 +240,8 @@ class ClassDraft:
         self.metaclass = NOTHING
         self.flags = 0
         self.type_params: list[str] = []
+        self.given: list[tuple[str, int]] = []
+        """Fields that a parameter was stored in, with its op."""
 
     def finish(self) -> Class:
         """The finished class."""
