@@ -59,14 +59,20 @@ class HandoffActivities:
 
     @activity.defn(name=contract.HANDOFF_PULL_REQUEST, no_thread_cancel_exception=True)
     def pull_request(self, step: contract.HandoffStep) -> contract.HandedOff:
-        """Publish the box's change set; a merge conflict is a verdict, not an error, and publishes nothing."""
+        """Publish the box's change set; a merge conflict is a verdict, not an error, and opens none: the branch is left for people."""
         session = self._services.sessions.require(step.session_id, driver=step.driver, method="smp/handoff/pr")
         box = self._services.sandboxes.get(step.sandbox_id, session_id=step.session_id)
         request = PullRequestRequest(title=step.title, issue_refs=step.issue_refs, verify_id=step.verify_id)
         result = self._services.handoff.pull_request(session, box, request, key=step.key)
         published = result.pull_request
         if published is None:
-            return contract.HandedOff(verdict=Verdict.CONFLICT, detail=_conflict_words(result.conflicts))
+            left = result.pushed
+            return contract.HandedOff(
+                verdict=Verdict.CONFLICT,
+                branch=left.branch if left else None,
+                head_sha=left.head_sha if left else None,
+                detail=_conflict_words(result.conflicts),
+            )
         runtime = f"{result.calls_runtime_added} calls seen for the first time"
         return contract.HandedOff(
             verdict=Verdict.PUBLISHED,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from smp.adapters.clock_system import SystemClock
@@ -20,6 +21,7 @@ from smp.settings import Settings
 if TYPE_CHECKING:
     from temporalio.client import Client
 
+    from smp.handoff.code_hosts import CodeHost
     from smp.handoff.pull_request import HandoffService
     from smp.handoff.review import ReviewService
     from smp.indexing.distribution import SnapshotService
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from smp.integrity.verdict import IntegrityService
     from smp.ports.clock import Clock
     from smp.ports.embedder import Embedder
+    from smp.ports.forge import Forge
     from smp.ports.graph_analytics import GraphAnalytics
     from smp.ports.keyring import Keyring
     from smp.ports.run_engine import RunEngine
@@ -173,13 +176,12 @@ def build_platform(settings: Settings) -> Services:
         )
 
     def handoff_service() -> HandoffService:
-        from smp.adapters.forge_git import GitForge
         from smp.handoff.pull_request import HandoffService
 
         return HandoffService(
             settings=settings,
             clock=clock,
-            forge=GitForge(settings),
+            forge=build_forge(settings, os.environ),
             driver=driver,
             artifacts=artifacts,
             graph=graph,
@@ -240,6 +242,42 @@ def open_keys(settings: Settings) -> Keyring:
     from smp.adapters.keys_directory import DirectoryKeyring
 
     return DirectoryKeyring(settings)
+
+
+def forge_host(settings: Settings, environ: Mapping[str, str]) -> CodeHost:
+    """Which code host the repository has, and what is missing to open pull requests there.
+
+    Raises:
+        Invalid: The settings or the secret file cannot be used.
+    """
+    from smp.adapters.forge_git import GitForge
+    from smp.handoff.code_hosts import find_host
+
+    return find_host(settings.forge, GitForge(settings).remote_url(), environ)
+
+
+def build_forge(settings: Settings, environ: Mapping[str, str]) -> Forge:
+    """The forge of the repository. A host that was guessed and has no token is used as a plain git remote.
+
+    Raises:
+        Invalid: The settings or the secret file cannot be used.
+    """
+    from smp.adapters.forge_git import GitForge
+    from smp.handoff.code_hosts import HostKind, read_token
+
+    host = forge_host(settings, environ)
+    if host.kind is HostKind.GIT or (host.missing and not host.explicit):
+        return GitForge(settings)
+    token = read_token(host.kind, environ)
+    if host.kind is HostKind.GITHUB:
+        from smp.adapters.forge_github import GithubForge
+
+        return GithubForge(
+            host, token, GitForge(settings, user="x-access-token", token=token if host.is_remote else "")
+        )
+    from smp.adapters.forge_gitlab import GitlabForge
+
+    return GitlabForge(host, token, GitForge(settings, user="oauth2", token=token if host.is_remote else ""))
 
 
 async def connect_temporal(settings: Settings) -> Client:

@@ -93,6 +93,22 @@ class ServeSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     watch: bool = True
 
 
+class ForgeSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where pull requests are opened. Tokens are no settings: they come from the environment (docs/handoff.md).
+
+    Attributes:
+        kind: `auto` goes by the host in the remote's URL.
+        url: The host's API: up to `/api/v3` for GitHub Enterprise, the root for GitLab; from the remote when empty. One whose
+            host is not the remote's counts only when `SMP_FORGE_URL` gives it: `smp.toml` comes with the repository, and
+            a token is not sent where that says.
+        project: `owner/name`; from the remote when empty.
+    """
+
+    kind: Literal["auto", "git", "github", "gitlab"] = "auto"
+    url: str = ""
+    project: str = ""
+
+
 class SafetySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Attributes:
     ttl_seconds: Default life of a session, extended by each call.
@@ -128,6 +144,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     temporal: TemporalSettings = TemporalSettings()
     serve: ServeSettings = ServeSettings()
     safety: SafetySettings = SafetySettings()
+    forge: ForgeSettings = ForgeSettings()
 
 
 def load_settings(repo: Path, *, data_dir: Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 from smp.domain.errors import ForgeFailed, Invalid
-from smp.domain.handoffs import BranchChange, ConflictHunk, FileConflict, PullRequest
+from smp.domain.handoffs import BranchChange, ConflictHunk, FileConflict, PullRequest, PushedBranch
 from smp.domain.ids import CommitSha, FilePath
 from smp.domain.sandboxes import ChangedFile
 from smp.domain.swarms import BranchClash, SwarmBranch
@@ -35,12 +35,24 @@ _MARKER_SIZE = 43
 """Longer than any line of equal signs that people write under headings."""
 _MARKERS = re.compile(rb"^(<{43}|\|{43}|={43}|>{43})(?: |\r?$)")
 
+_FROM_ENVIRONMENT = (
+    """!f() { test "$1" = get && printf 'username=%s\\npassword=%s\\n' "$SMP_PUSH_USER" "$SMP_PUSH_TOKEN"; }; f"""
+)
+"""What git runs as credential helper; the secret is in its environment."""
+_PRIVATE = re.compile(
+    r"(?P<scheme>https://)(?:[^/@\s]+@)?(?P<host>[^/@\s]+)|(?P<plain>http://)(?P<here>(?:127\.0\.0\.1|localhost)(?::\d+)?)(?=/)"
+)
+"""Remotes that a secret may be sent to: encrypted, or on this machine."""
+
 
 class GitForge(Forge):
     """Keeps no state of its own; git's own locks order concurrent calls."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, user: str = "", token: str = "") -> None:
+        """user, token: Offered to an https remote that takes no credential of the user's own; passed by environment, so
+        that no process list shows them, and past the user's credential helpers, which would store them."""
         self._repo = settings.repo
+        self._user, self._token = user, token
 
     def conflicts(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> tuple[FileConflict, ...]:
         """See the port. The base branch is the remote's branch of the name that is checked out, else its default
@@ -79,6 +91,18 @@ class GitForge(Forge):
         return tuple(found)
 
     def publish(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> PullRequest:
+        """See the port; errors are those of `push`."""
+        pushed = self.push(change, files)
+        return PullRequest(
+            id=f"pr_git_{pushed.head_sha[:10]}",
+            branch=pushed.branch,
+            base_sha=change.base_sha,
+            head_sha=pushed.head_sha,
+            files_changed=tuple(sorted(file.path for file in files)),
+            url=pushed.url,
+        )
+
+    def push(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> PushedBranch:
         """See the port.
 
         Raises:
@@ -96,21 +120,18 @@ class GitForge(Forge):
             )
         head = self._commit(change, files)
         before = self._rev(ref)
-        url = self._remote_url()
-        if url is not None:
-            self._push(ref, head, before)
+        url = self.remote_url()
+        base = self._push(ref, head, before) if url is not None else self._checked_out()
         if before != head:
             done = self._git("update-ref", ref, head, before or "", check=False)
             if done.returncode:
                 raise ForgeFailed(
                     f"branch {change.branch!r} cannot be set: {_message(done.stderr)}", branch=change.branch
                 )
-        return PullRequest(
-            id=f"pr_git_{head[:10]}",
+        return PushedBranch(
             branch=change.branch,
-            base_sha=change.base_sha,
             head_sha=head,
-            files_changed=tuple(sorted(file.path for file in files)),
+            base_branch=base.removeprefix("refs/heads/") if base.startswith("refs/heads/") else "",
             url=_CREDENTIALS.sub("", url) if url is not None else str(self._repo),
         )
 
@@ -148,17 +169,15 @@ class GitForge(Forge):
         blob = self._git("hash-object", "-w", "--stdin", "--no-filters", stdin=content).stdout.decode().strip()
         return f"{mode} {blob}\t".encode() + path + b"\0"
 
-    def _remote_url(self) -> str | None:
+    def remote_url(self) -> str | None:
+        """Where `push` goes, as configured, credentials and all; None without a remote."""
         found = self._git("remote", "get-url", "--push", REMOTE, check=False)
         return found.stdout.decode().strip() or None if found.returncode == 0 else None
 
     def _base_tip(self) -> CommitSha | None:
-        name = self._git("symbolic-ref", "-q", "HEAD", check=False).stdout.decode().strip()
-        if self._remote_url() is None:
+        if self.remote_url() is None:
             return self._rev("HEAD^{commit}")
-        listed = self._network("ls-remote", REMOTE, "HEAD", *([name] if name else []))
-        tips = {ref: sha for sha, ref in (line.split("\t", 1) for line in listed.splitlines() if "\t" in line)}
-        ref = name if name in tips else "HEAD"
+        tips, ref = self._listed()
         if ref not in tips:
             return None
         tip = CommitSha(tips[ref])
@@ -166,11 +185,26 @@ class GitForge(Forge):
             self._network("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--refmap=", REMOTE, ref)
         return tip
 
-    def _push(self, ref: str, head: CommitSha, before: CommitSha | None) -> None:
-        listed = self._network("ls-remote", REMOTE, ref)
-        present = listed.split("\t", 1)[0].strip() if listed.strip() else ""
+    def _checked_out(self) -> str:
+        return self._git("symbolic-ref", "-q", "HEAD", check=False).stdout.decode().strip()
+
+    def _listed(self, *refs: str) -> tuple[dict[str, str], str]:
+        """The remote's tips by ref, and the ref of the base branch (`HEAD` when it points nowhere)."""
+        name = self._checked_out()
+        listed = self._network("ls-remote", "--symref", REMOTE, "HEAD", *([name] if name else []), *refs)
+        rows = [line.split("\t", 1) for line in listed.splitlines() if "\t" in line]
+        tips = {ref: sha for sha, ref in rows if not sha.startswith("ref: ")}
+        default = next((sha.removeprefix("ref: ") for sha, ref in rows if sha.startswith("ref: ")), "HEAD")
+        if "HEAD" in tips:
+            tips.setdefault(default, tips["HEAD"])
+        return tips, name if name in tips else default
+
+    def _push(self, ref: str, head: CommitSha, before: CommitSha | None) -> str:
+        """Returns the base branch's ref."""
+        tips, base = self._listed(ref)
+        present = tips.get(ref, "")
         if present == head:
-            return
+            return base
         if present not in {"", before or ""}:
             raise ForgeFailed(
                 f"somebody else has pushed to {ref.removeprefix('refs/heads/')!r} on {REMOTE}; "
@@ -178,6 +212,7 @@ class GitForge(Forge):
                 branch=ref.removeprefix("refs/heads/"),
             )
         self._network("push", "--quiet", "--no-verify", f"--force-with-lease={ref}:{present}", REMOTE, f"{head}:{ref}")
+        return base
 
     def _unmergeable(self, ours: str, theirs: str, changed: tuple[FilePath, ...]) -> dict[FilePath, bool]:
         """Files that may not merge; True where git is certain, False where only a merge of the file will tell."""
@@ -222,6 +257,12 @@ class GitForge(Forge):
 
     def _network(self, *arguments: str) -> str:
         done = self._git(*arguments, check=False, seconds=_NETWORK_SECONDS)
+        place = _PRIVATE.match(self.remote_url() or "") if done.returncode and self._token else None
+        if place is not None:
+            helper = f"credential.{place['scheme'] or place['plain']}{place['host'] or place['here']}.helper"
+            offered = ("-c", "credential.helper=", "-c", f"{helper}=", "-c", f"{helper}={_FROM_ENVIRONMENT}")
+            secret = {"SMP_PUSH_USER": self._user, "SMP_PUSH_TOKEN": self._token}
+            done = self._git(*arguments, options=offered, env=secret, check=False, seconds=_NETWORK_SECONDS)
         if done.returncode:
             raise ForgeFailed(
                 f"git {arguments[0]} failed: {_message(done.stderr)}; "
@@ -233,6 +274,7 @@ class GitForge(Forge):
     def _git(
         self,
         *arguments: str,
+        options: tuple[str, ...] = (),
         env: dict[str, str] | None = None,
         stdin: bytes = b"",
         check: bool = True,
@@ -244,7 +286,7 @@ class GitForge(Forge):
         clean |= {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"} | (env or {})
         try:
             done = subprocess.run(
-                ["git", *_SAFE, *arguments],
+                ["git", *_SAFE, *options, *arguments],
                 cwd=self._repo,
                 env=clean,
                 input=stdin,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from collections.abc import Mapping
 
 import click
 import msgspec
@@ -10,10 +12,11 @@ from msgspec import Struct
 from rich.console import Console
 from rich.table import Table
 
-from smp.bootstrap import build_platform
+from smp.bootstrap import build_platform, forge_host
 from smp.cli import devserver
 from smp.cli.options import repository_options
 from smp.domain.errors import SmpError
+from smp.handoff.code_hosts import HostKind
 from smp.services import Services
 from smp.settings import Settings
 
@@ -38,7 +41,7 @@ def doctor(settings: Settings, as_json: bool) -> None:
     \b
     Example: smp doctor --repo ~/src/myproject
     """
-    findings = [*_platform(settings), _temporal(settings)]
+    findings = [*_platform(settings), forge(settings, os.environ), _temporal(settings)]
     if as_json:
         click.echo(msgspec.json.encode({"findings": findings}).decode())
     else:
@@ -78,6 +81,21 @@ def _sandbox(services: Services) -> Finding:
     traced = ", ".join(able.tracers) or "none"
     seen = f"{able.driver}: memory limit {able.memory_limit}, egress {able.egress}, tracers {traced}"
     return Finding(subject="sandbox", good=able.available, seen=seen, mend="; ".join(able.missing))
+
+
+def forge(settings: Settings, environ: Mapping[str, str]) -> Finding:
+    """Where pull requests go, and what is missing for that. A host that was guessed works without a token, as plain git."""
+    try:
+        host = forge_host(settings, environ)
+    except SmpError as error:
+        return Finding(subject="forge", good=False, seen="cannot be used", mend=error.message)
+    if host.kind is HostKind.GIT:
+        return Finding(subject="forge", good=True, seen="plain git: a branch is pushed, the pull request is a document")
+    place = f"{host.name} {host.project} at {host.api_url}"
+    if host.missing:
+        seen = f"{place}, no token: no pull request is opened" + ("" if host.explicit else ", the branch is pushed")
+        return Finding(subject="forge", good=not host.explicit, seen=seen, mend=host.missing)
+    return Finding(subject="forge", good=True, seen=place)
 
 
 def _temporal(settings: Settings) -> Finding:

@@ -79,6 +79,15 @@ class BranchChange(Struct, frozen=True, kw_only=True):
     trailers: tuple[str, ...] = ()
 
 
+class PushedBranch(Struct, frozen=True, kw_only=True):
+    """A branch that is out. base_branch: what it is to be merged into; empty when unknown. url: of the remote, or a path."""
+
+    branch: str
+    head_sha: CommitSha
+    base_branch: str
+    url: str
+
+
 class PullRequest(Struct, frozen=True, kw_only=True):
     """Published work. `url` is a local path for a plain git remote."""
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from smp.domain.errors import ForgeFailed, Invalid, SandboxNotFound, ScopeViolation
-from smp.domain.handoffs import BranchChange, FileConflict, PullRequest
+from smp.domain.handoffs import BranchChange, FileConflict, PullRequest, PushedBranch
 from smp.domain.ids import CommitSha, ContentHash, FilePath, VerifyId
 from smp.domain.mutants import IntegrityReport
 from smp.domain.paths import covers
@@ -60,6 +60,7 @@ class PullRequestResult(Struct, frozen=True, kw_only=True):
     """`conflict` with the conflicts, or `open` with everything else.
 
     Attributes:
+        pushed: The branch, left for people to merge; for a conflict.
         document: Path of the Markdown file on this machine; empty for a conflict.
         coverage_delta_pct: The smallest of the verdicts'; None when none could be measured.
         mutation_score: Killed over all mutants of all verdicts.
@@ -68,6 +69,7 @@ class PullRequestResult(Struct, frozen=True, kw_only=True):
     status: str
     base_sha: CommitSha
     pull_request: PullRequest | None = None
+    pushed: PushedBranch | None = None
     conflicts: tuple[FileConflict, ...] = ()
     diff: StructuralDiff = StructuralDiff()
     calls_runtime_added: int = 0
@@ -135,7 +137,8 @@ class HandoffService:
         )
         conflicts = self._forge.conflicts(change, files)
         if conflicts:
-            return PullRequestResult(status="conflict", base_sha=spec.commit_sha, conflicts=conflicts)
+            pushed = self._forge.push(change, files)
+            return PullRequestResult(status="conflict", base_sha=spec.commit_sha, conflicts=conflicts, pushed=pushed)
         diff = self._structural_diff(spec.commit_sha, files)
         executions = self._executions(session, sandbox)
         runtime = _runtime_edges(executions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 
-from smp.domain.handoffs import BranchChange, FileConflict, PullRequest
+from smp.domain.handoffs import BranchChange, FileConflict, PullRequest, PushedBranch
 from smp.domain.sandboxes import ChangedFile
 from smp.domain.swarms import BranchClash, SwarmBranch
 
@@ -22,6 +22,14 @@ class Forge(abc.ABC):
 
         Raises:
             ForgeFailed: A commit is not there.
+        """
+
+    @abc.abstractmethod
+    def push(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> PushedBranch:
+        """Commit the files on the change's branch and push it; no pull request. What `publish` does first.
+
+        Raises:
+            ForgeFailed: Refused or unreachable; the message says what to check.
         """
 
     @abc.abstractmethod

@@ -1,8 +1,9 @@
-"""What every forge promises, on real git with a bare remote."""
+"""What every forge promises, on real git with a bare remote; the code hosts are stand-ins that judge each request."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from smp.domain.swarms import BranchClash, SwarmBranch
 from smp.ports.forge import Forge
 from smp.settings import load_settings
 from tests.builders.folder_boxes import START, git, make_repository, write_files
+from tests.builders.stand_in_forge import StandIn, code_forge, serving
 
 FILES = {"a.txt": "one\ntwo\nthree\nfour\nfive\n", "b.txt": "b\n", "run.sh": "echo\n", "docs/c.txt": "c\n"}
 
@@ -24,13 +26,15 @@ FILES = {"a.txt": "one\ntwo\nthree\nfour\nfive\n", "b.txt": "b\n", "run.sh": "ec
 class World:
     """A checkout, its bare remote, and a forge on it."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, host: StandIn | None = None) -> None:
+        self.host = host
         self.repo, self.remote = root / "repo", root / "remote.git"
         self.base = make_repository(self.repo, FILES)
         git(root, "init", "-q", "--bare", "-b", "main", str(self.remote))
         git(self.repo, "remote", "add", "origin", str(self.remote))
         git(self.repo, "push", "-q", "-u", "origin", "main")
-        self.forge: Forge = GitForge(load_settings(self.repo, environ={}))
+        branches = GitForge(load_settings(self.repo, environ={}))
+        self.forge: Forge = branches if host is None else code_forge(host, branches)
 
     def change(self, **fields: object) -> BranchChange:
         given = BranchChange(
@@ -77,8 +81,17 @@ def edited(path: str, text: str | None, **fields: object) -> ChangedFile:
 TWO = edited("a.txt", FILES["a.txt"].replace("two", "2"))
 
 
+@pytest.fixture(params=["git", "github", "gitlab"])
+def world(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[World]:
+    if request.param == "git":
+        yield World(tmp_path)
+        return
+    with serving(StandIn(request.param, tmp_path / "remote.git")) as host:
+        yield World(tmp_path, host)
+
+
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def plain(tmp_path: Path) -> World:
     return World(tmp_path)
 
 
@@ -91,7 +104,8 @@ def test_a_branch_with_exactly_these_files_is_pushed(world: World) -> None:
     assert git(world.repo, "rev-parse", "refs/heads/smp/ses_1") == made.head_sha
     assert git(world.remote, "ls-tree", made.head_sha, "run.sh").startswith("100755")
     assert git(world.remote, "log", "-1", "--format=%an|%s|%b", made.head_sha) == "coder|fix: two|Smp-Session: ses_1"
-    assert (made.id, made.branch, made.base_sha) == (f"pr_git_{made.head_sha[:10]}", "smp/ses_1", world.base)
+    number = "pr_git_" + made.head_sha[:10] if world.host is None else f"pr_{world.host.kind}_1"
+    assert (made.id, made.branch, made.base_sha) == (number, "smp/ses_1", world.base)
 
 
 def test_a_link_and_a_folder_that_became_a_file_are_kept(world: World) -> None:
@@ -147,9 +161,12 @@ def test_a_base_that_moved_elsewhere_is_no_conflict(world: World) -> None:
 def test_a_base_that_changed_the_same_lines_is_a_conflict_with_hunks(world: World) -> None:
     world.rival("a.txt", FILES["a.txt"].replace("two", "zwei").replace("five", "fünf"))
     (conflict,) = world.forge.conflicts(world.change(), (TWO,))
+    assert git(world.remote, "for-each-ref", "refs/heads/smp") == ""
     assert conflict.file == "a.txt"
     assert [(hunk.start_line, hunk.ours, hunk.theirs) for hunk in conflict.hunks] == [(2, "2\n", "zwei\n")]
-    assert git(world.remote, "for-each-ref", "refs/heads/smp") == ""
+    pushed = world.forge.push(world.change(), (TWO,))
+    assert git(world.remote, "rev-parse", "refs/heads/smp/ses_1") == pushed.head_sha
+    assert (pushed.base_branch, world.host.pulls if world.host else []) == ("main", [])
 
 
 @pytest.mark.parametrize(
@@ -180,7 +197,8 @@ def test_headings_underlined_with_equal_signs_are_no_markers(world: World) -> No
     assert "zwei" not in "".join(hunk.ours for hunk in conflict.hunks)
 
 
-def test_without_a_remote_the_branch_stays_here(world: World) -> None:
+def test_without_a_remote_the_branch_stays_here(plain: World) -> None:
+    world = plain
     git(world.repo, "remote", "remove", "origin")
     made = world.forge.publish(world.change(), (TWO,))
     assert git(world.repo, "rev-parse", "refs/heads/smp/ses_1") == made.head_sha

@@ -86,9 +86,11 @@ class ConflictResult(Struct, frozen=True, kw_only=True):
 
 
 class ConflictsResult(Struct, frozen=True, kw_only=True, tag_field="status", tag="conflict"):
-    """Nothing was published: the base branch has changed the same lines."""
+    """No pull request: the base branch has changed the same lines. The branch is pushed, for people to merge."""
 
     base_sha: str
+    branch: str
+    head_sha: str
     conflicts: tuple[ConflictResult, ...]
 
 
@@ -200,8 +202,11 @@ def decide(params: DecideParams, ctx: RequestContext) -> DecideResult:
 def pull_request_result(result: PullRequestResult) -> OpenResult | ConflictsResult:
     """A handoff as it goes onto the wire."""
     if result.pull_request is None:
+        assert result.pushed is not None, "what conflicts is pushed"
         return ConflictsResult(
             base_sha=result.base_sha,
+            branch=result.pushed.branch,
+            head_sha=result.pushed.head_sha,
             conflicts=tuple(
                 ConflictResult(
                     file=conflict.file,

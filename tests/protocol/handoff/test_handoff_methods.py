@@ -83,7 +83,8 @@ def test_a_diverged_base_is_a_conflict_with_files_and_hunks(shop: Shop) -> None:
         ["src/prices.py"],
     )
     assert "count // 11" in got["conflicts"][0]["hunks"][0]["theirs"]
-    assert "refs/heads/smp" not in shop.refs()
+    assert got["branch"] == f"smp/{session}"
+    assert got["head_sha"] in shop.refs()
 
 
 def test_bad_input_gets_its_code(shop: Shop) -> None:

@@ -176,7 +176,7 @@ def test_sections_that_are_not_wanted_are_left_out(desk: Desk) -> None:
     assert headings == ["## Files", "## Tests"]
 
 
-def test_a_base_that_moved_over_the_same_lines_is_a_conflict_and_nothing_is_published(desk: Desk) -> None:
+def test_a_base_that_moved_over_the_same_lines_is_a_conflict_whose_branch_is_left_for_people(desk: Desk) -> None:
     desk.edit()
     desk.vouch()
     rival = desk.repo.parent / "rival"
@@ -191,7 +191,9 @@ def test_a_base_that_moved_over_the_same_lines_is_a_conflict_and_nothing_is_publ
         None,
     )
     assert result.conflicts[0].hunks[0].theirs == "    return cents + 1\n"
-    assert git(desk.remote, "for-each-ref", "refs/heads/smp") == ""
+    assert result.pushed is not None
+    assert git(desk.remote, "rev-parse", f"refs/heads/smp/{desk.session.id}") == result.pushed.head_sha
+    assert not (desk.settings.data_dir / "pull_requests").exists()
 
 
 def test_without_a_verdict_on_the_present_content_nothing_leaves(desk: Desk) -> None:

@@ -1,0 +1,135 @@
+"""GitLab by python-gitlab: the branch goes by git, its merge request is found by the branch, or opened, or brought up to date.
+
+Every step is found again by what it left behind, so a call that died anywhere can be repeated.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import requests
+from gitlab import Gitlab
+from gitlab.exceptions import GitlabError
+from gitlab.v4.objects import Project, ProjectMergeRequest
+
+from smp.domain.handoffs import BranchChange, FileConflict, PullRequest, PushedBranch
+from smp.domain.sandboxes import ChangedFile
+from smp.domain.swarms import BranchClash, SwarmBranch
+from smp.handoff.code_hosts import Asking, CodeHost, Refusal
+from smp.ports.forge import Forge
+
+TIMEOUT_SECONDS = 15
+_MAX_TITLE = 250
+_ALREADY_OPEN = 409
+_TOO_MANY = 429
+
+
+class GitlabForge(Forge):
+    """Keeps no connection and no state of its own; safe from several threads."""
+
+    def __init__(
+        self,
+        host: CodeHost,
+        token: str,
+        branches: Forge,
+        *,
+        pause: Callable[[float], None] = time.sleep,
+        timeout_seconds: int = TIMEOUT_SECONDS,
+    ) -> None:
+        """branches: Pushes them. pause: Waits some seconds. timeout_seconds: For one answer of the host."""
+        self._host, self._token, self._branches = host, token, branches
+        self._pause, self._timeout = pause, timeout_seconds
+
+    def conflicts(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> tuple[FileConflict, ...]:
+        """See the port; git computes them."""
+        return self._branches.conflicts(change, files)
+
+    def clashes(self, branches: tuple[SwarmBranch, ...]) -> tuple[BranchClash, ...]:
+        """See the port; git finds them."""
+        return self._branches.clashes(branches)
+
+    def push(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> PushedBranch:
+        """See the port."""
+        return self._branches.push(change, files)
+
+    def publish(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> PullRequest:
+        """See the port."""
+        asking = Asking(self._host, self._token, pause=self._pause)
+        asking.require_token()
+        pushed = self._branches.push(change, files)
+        number, url = asking(lambda: self._ensure(change, pushed))
+        return PullRequest(
+            id=f"pr_gitlab_{number}",
+            branch=pushed.branch,
+            base_sha=change.base_sha,
+            head_sha=pushed.head_sha,
+            files_changed=tuple(sorted(file.path for file in files)),
+            url=url,
+        )
+
+    def _ensure(self, change: BranchChange, pushed: PushedBranch) -> tuple[int, str]:
+        last = _LastAnswer()
+        with requests.Session() as session:
+            session.hooks["response"].append(last.note)
+            client = Gitlab(
+                self._host.api_url,
+                private_token=self._token,
+                timeout=self._timeout,
+                user_agent="smp",
+                keep_base_url=True,
+                session=session,
+            )
+            try:
+                project = client.projects.get(self._host.project, lazy=True)
+                return _find_or_open(project, change, pushed)
+            except GitlabError as error:
+                raise last.refusal(error) from None
+            except requests.RequestException as error:
+                raise Refusal(None, type(error).__name__) from None
+
+
+def _find_or_open(project: Project, change: BranchChange, pushed: PushedBranch) -> tuple[int, str]:
+    wanted = {"title": change.title[:_MAX_TITLE], "description": change.body}
+    found = _open_one(project, pushed.branch)
+    if found is None:
+        try:
+            made = project.mergerequests.create(
+                {"source_branch": pushed.branch, "target_branch": pushed.base_branch, **wanted}, obey_rate_limit=False
+            )
+            return made.iid, made.web_url
+        except GitlabError as error:
+            # Opened by somebody else since it was looked for, or refused for another reason.
+            found = _open_one(project, pushed.branch) if error.response_code == _ALREADY_OPEN else None
+            if found is None:
+                raise
+    if {name: getattr(found, name) or "" for name in wanted} != wanted:
+        for name, value in wanted.items():
+            setattr(found, name, value)
+        found.save(obey_rate_limit=False)
+    return found.iid, found.web_url
+
+
+def _open_one(project: Project, branch: str) -> ProjectMergeRequest | None:
+    listed = project.mergerequests.list(
+        state="opened", source_branch=branch, page=1, per_page=1, get_all=False, obey_rate_limit=False
+    )
+    return next(iter(listed), None)
+
+
+class _LastAnswer:
+    """Remembers what the library's exceptions leave out: how long the host asks to wait."""
+
+    def __init__(self) -> None:
+        self._retry_after = ""
+
+    def note(self, response: requests.Response, *_: Any, **__: Any) -> None:
+        self._retry_after = response.headers.get("Retry-After", "")
+
+    def refusal(self, error: GitlabError) -> Refusal:
+        status = error.response_code or 500
+        wait = None
+        if status == _TOO_MANY:
+            wait = float(self._retry_after) if self._retry_after.isdecimal() else 60.0
+        return Refusal(status, str(error.error_message), retry_after_s=wait)
