@@ -390,7 +390,7 @@ class Emission(Choosing):
         return tuple(sorted(found)[:MAX_CANDIDATES])
 
     def made(self, callee: int, held: list[Value]) -> list[Value]:
-        """Values of `factory(…)` that is called: the function that the factory defines and returns, or that one behind it does;
+        """Values of `factory(…)` that is called: the function that the factory defines and returns, or a partial, or what one behind it does;
         what else the factory returns is for other arguments."""
         op = self.ops[callee] if callee != NOTHING else (0,)
         if op[0] != Op.CALL or len(held) < 2:
@@ -401,7 +401,8 @@ class Emission(Choosing):
             if isinstance(value.ref, FuncRef)
         }
         own = [v for v in held if v.kind == FUNC and v.ref is not None and (v.ref.unit, v.ref.decl.owner) in factories]
-        return own or [v for v in held if v.kind == FUNC and not v.weak] or held
+        partials = [value for value in held if value.kind == PARTIAL]
+        return own or partials or [v for v in held if v.kind == FUNC and not v.weak] or held
 
     def decorator(self, site: Site) -> None:
         """A bare decorator: a call of the project's function, if it is one."""

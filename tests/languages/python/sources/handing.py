@@ -155,3 +155,27 @@ def second():
 # -> command [lexical]
 def third():
     pass
+
+
+# === bare_or_called.py
+# A decorator for both uses, by a partial of itself: called first, it gives the partial, not what a bare use decorates.
+from functools import partial
+
+
+def hook(function=None, *, early=False):
+    if function is None:
+        return partial(hook, early=early)
+    return function
+
+
+@hook
+# -> hook
+def bare():
+    pass
+
+
+@hook(early=True)
+# -> hook
+# -/> bare
+def called():
+    pass
