@@ -109,7 +109,8 @@ class Transfer(Struct, frozen=True, kw_only=True):
             returns), `instance:<dotted>`, `receiver`, `receiver_element`, `receiver_container`, `receiver_items`, `partial`,
             `attribute` (getattr), `module` (import by constant name), `awaited_all` (container of awaited arguments), `awaited_list:N` (container of its awaited elements),
             `identity` (a decorator that gives its argument back), `receiver_item` (by key), `receiver_pair`, `list_of:<dotted>`,
-            `merged` (entries of mappings go into the receiver), `awaited:N`, `dict`, `chain`, `property` (see `Tables.property_type`),
+            `merged` (entries of mappings go into the receiver), `awaited:N`, `dict`,
+            `defaulting` (a mapping of what calling argument 0 gives), `chain`, `property` (see `Tables.property_type`),
             `class_of` (the class of argument 0), `instance_of` (an instance of the class given), `call` (what calling argument 0 returns), empty.
         stores: Argument positions whose value becomes an element of the receiver.
         spreads: Argument positions whose elements become elements of the receiver.

@@ -168,6 +168,12 @@ class External(Calling, abc.ABC):
                 # Without arguments to keep, what is bound is the function itself: `this.m = this.m.bind(this)` is a circle.
                 bare = len(arguments) < 2 or recv.kind == PARTIAL
                 state.add(result, recv if bare else self.intern.partial(recv, state.index, at, state.unit.path))
+        elif what == "defaulting":
+            made = self.intern.container(self.tables.mapping_type, state.index, at, state.unit.path)
+            state.add(result, made)
+            if first != NOTHING:
+                for which in ("*", "all"):
+                    self.watch(state, first, self.CALL, at, (), self.node(state, element_key(made, which)))
         elif what == "merged":
             if recv is not None and recv.kind == CONT:
                 self._merge(state, recv, arguments)

@@ -1,5 +1,6 @@
 """Functions that built-ins call, names that other scopes bind again, and generic classes."""
 
+from collections import OrderedDict, defaultdict, deque
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -112,3 +113,21 @@ def opened(box: Box[Leaf], crate: "Crate[Stone]"):
     box.content.grow()
     # -> Leaf.grow [receiver_type]
     # -/> Stone.grow
+
+
+def kept():
+    table = defaultdict(list)
+    table["x"].append(Leaf())
+    for leaf in table["x"]:
+        leaf.grow()
+        # -> Leaf.grow [receiver_type]
+        # -/> Stone.grow
+    ordered = OrderedDict()
+    ordered["x"] = one
+    ordered["x"]()
+    # -> one
+    # -/> two
+    for function in deque([two]):
+        function()
+        # -> two
+        # -/> one
