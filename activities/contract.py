@@ -34,6 +34,7 @@ HANDOFF_DECIDE = "handoff.decide"
 HANDOFF_DECISION = "handoff.decision"
 HANDOFF_PULL_REQUEST = "handoff.pr"
 SWARM_MERGE = "swarm.merge"
+REPOSITORY_REAP = "repository.reap"
 
 MAX_DETAIL = 4_000
 """Characters of a verdict's wording that enter a history."""
@@ -223,6 +224,18 @@ class Merged(Struct, frozen=True, kw_only=True):
 
     order: tuple[SessionId, ...] = ()
     conflicts: tuple[SwarmConflict, ...] = ()
+
+
+class ReapStep(Struct, frozen=True, kw_only=True):
+    """Asks for one look at which sessions have lost their run."""
+
+    key: str
+
+
+class Reaped(Struct, frozen=True, kw_only=True):
+    """Sessions that were closed on behalf of a run that is over."""
+
+    sessions: tuple[SessionId, ...] = ()
 
 
 class CloseStep(Step, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from smp.domain.errors import SmpError
 from smp.settings import Settings, load_settings
 from workers.liveness import alive
 from workers.queues import queues_of
-from workers.reaper import reap
+from workers.reaper import ReaperActivities, reap, schedule_reaper
 from workers.session_worker import serve_until
 
 READY = "ready"
@@ -58,11 +58,12 @@ async def _serve(settings: Settings, *, while_stdin: bool) -> None:
     with alive(settings.data_dir):
         for session in await reap(client, services):
             print(f"closed session {session}: its run had ended without doing so", file=sys.stderr)
+        await schedule_reaper(client, queues.session)
         await serve_until(
             stop,
             client,
             queues,
-            build_activities(services, host_queue=queues.host),
+            [*build_activities(services, host_queue=queues.host), ReaperActivities(client, services).reap],
             ready=lambda: print(READY, flush=True),
         )
 

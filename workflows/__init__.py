@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from workflows.agent_session import AgentSessionWorkflow
+from workflows.reap import ReapWorkflow
 from workflows.swarm import SwarmWorkflow
 
-WORKFLOWS: tuple[type, ...] = (AgentSessionWorkflow, SwarmWorkflow)
+WORKFLOWS: tuple[type, ...] = (AgentSessionWorkflow, SwarmWorkflow, ReapWorkflow)
 
 __all__ = ["WORKFLOWS"]

@@ -304,6 +304,11 @@ class SessionDoubles:
             db.execute("INSERT INTO tries (key, name) VALUES (?, ?)", (step.key, contract.SWARM_MERGE))
         return contract.Merged(order=order, conflicts=conflicts_of(clashes, order))
 
+    @activity.defn(name=contract.REPOSITORY_REAP, no_thread_cancel_exception=True)
+    def reap(self, step: contract.ReapStep) -> contract.Reaped:
+        """There is nothing to close."""
+        return contract.Reaped()
+
     @activity.defn(name=contract.SESSION_ROLLBACK, no_thread_cancel_exception=True)
     def rollback(self, step: contract.BoxStep) -> contract.Done:
         """Nothing for a session that was never recorded."""

@@ -198,16 +198,16 @@ def settled() -> Callable[[Rig, str, str], None]:
 
     def check(rig: Rig, session_id: str, status: str) -> None:
         doubles = SessionDoubles(rig.options())
-        branches = doubles.rows("SELECT name, pushes FROM branches")
+        branches = doubles.rows(f"SELECT name, pushes FROM branches WHERE name='smp/{session_id}'")
         assert branches == ([(f"smp/{session_id}", 1)] if status == "completed" else []), "one branch, pushed once"
         assert doubles.rows("SELECT id FROM boxes") == [], "no box left"
         states = doubles.rows(f"SELECT status FROM sessions WHERE id='{session_id}'")
         assert states in ([(status,)], []), "no session left open"
-        keys = [key for (key,) in doubles.rows("SELECT key FROM audit ORDER BY n")]
+        keys = [key for (key,) in doubles.rows(f"SELECT key FROM audit WHERE session='{session_id}' ORDER BY n")]
         assert len(keys) == len(set(keys)), "no audit line twice"
         counters = [int(key.split("#")[1].split(":")[0]) for key in keys]
         assert counters == sorted(counters), "the audit is in order"
-        names = doubles.names()
+        names = [name for (name,) in doubles.rows(f"SELECT name FROM audit WHERE session='{session_id}' ORDER BY n")]
         if names:
             assert names[-1] == "session.close", "close is the last line"
             assert names.count("session.close") == 1

@@ -17,7 +17,7 @@ sys.path.insert(0, str(HERE.parents[1]))
 from smp.adapters.runs_temporal import connect  # noqa: E402
 from smp.cli import devserver  # noqa: E402
 from smp.domain.ids import AgentId, FilePath, HandoffId  # noqa: E402
-from smp.domain.runs import Command, Edit, EditList, EditStep, Proposed, Remote, ReviewWord  # noqa: E402
+from smp.domain.runs import REAP_WORKFLOW, Command, Edit, EditList, EditStep, Proposed, Remote, ReviewWord  # noqa: E402
 from smp.domain.swarms import SwarmRequest, SwarmSession  # noqa: E402
 from tests.builders.session_rig import Rig, server_settings  # noqa: E402
 
@@ -142,11 +142,23 @@ def swarm_cancelled(rig: Rig) -> str:
         return run
 
 
+def reap(rig: Rig) -> str:
+    async def run() -> str:
+        client = await connect(rig.settings.temporal)
+        await client.execute_workflow(REAP_WORKFLOW, rig.queue, id=rig.queue, task_queue=rig.queue)
+        return rig.queue
+
+    with rig.worker():
+        return asyncio.run(run())
+
+
 CASES: dict[str, Callable[[Rig], str]] = {
     case.__name__: case
     for case in (completed, looped, budget, cancelled, expired, conflict, command, unjudged, remote, reviewed)
 }
-SWARMS: dict[str, Callable[[Rig], str]] = {case.__name__: case for case in (swarm, swarm_continued, swarm_cancelled)}
+OTHERS: dict[str, Callable[[Rig], str]] = {
+    case.__name__: case for case in (swarm, swarm_continued, swarm_cancelled, reap)
+}
 
 
 def _ended(rig: Rig, run: str) -> str:
@@ -165,13 +177,13 @@ def main(names: list[str]) -> None:
         settings = server_settings(Path(folder))
         devserver.start(settings, print)
         try:
-            for name in names or [*CASES, *SWARMS]:
-                target = HERE / "histories" / f"{name if name in SWARMS else f'agent_session-{name}'}.json"
+            for name in names or [*CASES, *OTHERS]:
+                target = HERE / "histories" / f"{name if name in OTHERS else f'agent_session-{name}'}.json"
                 if target.exists():
                     print(f"{target.name} exists; a recorded history is kept")
                     continue
                 rig = Rig(settings, Path(folder) / f"{name}.db")
-                target.write_text(asyncio.run(_history(rig, (CASES | SWARMS)[name](rig))) + "\n", "utf-8")
+                target.write_text(asyncio.run(_history(rig, (CASES | OTHERS)[name](rig))) + "\n", "utf-8")
                 print(f"recorded {target.name}")
         finally:
             devserver.stop(settings)

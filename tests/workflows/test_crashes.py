@@ -1,6 +1,6 @@
 """Workers and servers killed with SIGKILL in the middle of a session: it ends as if nothing had happened.
 
-A seeded sample; every step, before and after its effect, is `tests/soak/test_crash_matrix.py` (`make soak`).
+A seeded dozen (eight deaths of a worker, three of the server, one of both); every step, before and after its effect, is `tests/soak/test_crash_matrix.py` (`make soak`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ STEPS = [
     "sandbox.write", "sandbox.execute", "verify.integrity", "session.update", "handoff.pr", "sandbox.destroy",
     "session.close",
 ]  # fmt: skip
-SAMPLE = random.Random(20261130).sample([f"{step}:{moment}" for step in STEPS for moment in ("before", "after")], 4)
+SAMPLE = random.Random(20261130).sample([f"{step}:{moment}" for step in STEPS for moment in ("before", "after")], 8)
+
+
+SERVER_SAMPLE = random.Random(20261201).sample(STEPS, 3)
 
 
 @pytest.mark.parametrize("point", SAMPLE)
@@ -45,18 +48,42 @@ def test_a_worker_killed_at_a_step_is_succeeded_without_anything_done_twice(
     settled(rig, request.session_id, "completed")
 
 
-def test_a_server_killed_during_execute_finds_the_session_again_in_its_file(own_rig: Rig, settled: Settled) -> None:
+def test_the_server_killed_during_steps_finds_each_session_again_in_its_file(own_rig: Rig, settled: Settled) -> None:
+    # One server for three deaths: starting one is what costs.
+    rig = own_rig
+    for step in SERVER_SAMPLE:
+        rig.hold_file.touch()
+        with rig.worker(hold=(step,)) as doubles:
+            request = rig.request()
+            run = rig.engine.start_session(request)
+            rig.wait_until(lambda: doubles.holding(step))  # noqa: B023 - waited for before the loop goes on
+            _kill_server(rig)
+            devserver.start(rig.settings, lambda _: None)
+            rig.hold_file.unlink()
+            assert rig.engine.result(run, timeout_ms=90_000).status == "completed"
+            lines = f"SELECT count(*) FROM audit WHERE name='{step}' AND session='{request.session_id}'"
+            assert doubles.rows(lines) == [(1,)]
+            settled(rig, request.session_id, "completed")
+
+
+def test_worker_and_server_killed_together_cost_the_session_nothing(own_rig: Rig, settled: Settled) -> None:
     rig = own_rig
     request = rig.request()
     rig.hold_file.touch()
-    with rig.worker(hold=("sandbox.execute",)) as doubles:
-        run = rig.engine.start_session(request)
-        rig.wait_for_try("sandbox.execute")
-        pid = devserver.status(rig.settings).pid
-        assert pid is not None
-        os.kill(pid, signal.SIGKILL)
-        devserver.start(rig.settings, lambda _: None)
-        rig.hold_file.unlink()
+    first = rig.spawn_worker(hold=("handoff.pr",))
+    run = rig.engine.start_session(request)
+    rig.wait_for_try("handoff.pr")
+    first.kill()
+    first.wait(30)
+    _kill_server(rig)
+    rig.hold_file.unlink()
+    devserver.start(rig.settings, lambda _: None)
+    with rig.worker():
         assert rig.engine.result(run, timeout_ms=90_000).status == "completed"
-        assert doubles.rows("SELECT count(*) FROM audit WHERE name='sandbox.execute'") == [(1,)]
     settled(rig, request.session_id, "completed")
+
+
+def _kill_server(rig: Rig) -> None:
+    pid = devserver.status(rig.settings).pid
+    assert pid is not None
+    os.kill(pid, signal.SIGKILL)
