@@ -15,6 +15,8 @@ _PRIVATE = frozenset({".git", ".smp"})
 """Folders of git and of this platform: never indexed, never written through the protocol."""
 
 
+MAX_FOLDERS = 200
+"""Folders within folders: hash trees and answers nest as deep. A path of 4,096 characters could have two thousand."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -26,7 +28,7 @@ def repository_path(text: str, *, path: str) -> FilePath:
         path: Name of the parameter, for the error.
 
     Raises:
-        Invalid: It is absolute, a URL, leaves the repository, or lies in `.git` or `.smp`.
+        Invalid: It is absolute, a URL, leaves the repository, lies in `.git` or `.smp`, or too deep.
     """
     if not text or "\x00" in text:
         raise Invalid("a path must be non-empty text without NUL; give it relative to the repository", path=path)
@@ -35,6 +37,8 @@ def repository_path(text: str, *, path: str) -> FilePath:
     if text.startswith("/") or _URL.match(text):
         raise Invalid(f"{text!r} is not relative to the repository; write it like src/module.py", path=path)
     normal = posixpath.normpath(text)
+    if normal.count("/") > MAX_FOLDERS:
+        raise Invalid(f"a path leads through at most {MAX_FOLDERS} folders", path=path)
     first = normal.split("/", 1)[0]
     if first == ".." or normal == ".":
         raise Invalid(f"{text!r} does not lie inside the repository; write it like src/module.py", path=path)

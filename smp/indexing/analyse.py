@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from smp.domain.ids import FilePath
 from smp.domain.source import ANALYSIS_FORMAT, Damage, FileAnalysis, FileSummary
 from smp.indexing.bodies import with_bodies
-from smp.languages.nodes import config_node, file_node, is_config
+from smp.indexing.nesting import without_depths
+from smp.languages.nodes import config_node, file_node, hash_bytes, is_config
 from smp.languages.registry import language_of, languages
 
 __all__ = ["ANALYSIS_FORMAT", "Damage", "FileAnalysis", "FileSummary", "analyse", "wants_config"]
@@ -26,15 +29,21 @@ def analyse(path: FilePath, content: bytes) -> FileAnalysis:
     """
     language = language_of(path)
     if language is not None:
-        return _with_encoding(with_bodies(language.analyse(path, content), content), language.undecodable(content))
+        shallow, deep = without_depths(content)
+        analysis = with_bodies(language.analyse(path, shallow), shallow)
+        if deep is not None:
+            head = msgspec.structs.replace(analysis.nodes[0], source_hash=hash_bytes(content))
+            analysis = msgspec.structs.replace(analysis, nodes=(head, *analysis.nodes[1:]))
+        return _with_damage(analysis, (deep, language.undecodable(content)))
     node = config_node(path, content) if is_config(path) else file_node(path, content, language=None)
     return FileAnalysis(path=path, language=None, nodes=(node,))
 
 
-def _with_encoding(analysis: FileAnalysis, found: Damage | None) -> FileAnalysis:
-    if found is None:
+def _with_damage(analysis: FileAnalysis, found: Iterable[Damage | None]) -> FileAnalysis:
+    known = [one for one in found if one is not None]
+    if not known:
         return analysis
-    damage = sorted((*analysis.damage, found), key=lambda one: (one.line, one.message))
+    damage = sorted((*analysis.damage, *known), key=lambda one: (one.line, one.message))
     return msgspec.structs.replace(analysis, damage=tuple(damage))
 
 

@@ -27,7 +27,7 @@ class SkippedFile(Struct, frozen=True, kw_only=True):
         path: Of a name that is no UTF-8, its odd bytes are written out (`\\xff`).
         reason: `binary`, `too_large`, `generated`, `link_outside`, `link_loop`, `link_broken` (leads nowhere), `link_folder`,
             `not_a_file` (a pipe, a device), `repository` (a submodule or another one inside), `unreadable` (its
-            permissions) or `name_not_utf8`; what git ignores is never listed.
+            permissions), `too_deep` (folders within folders) or `name_not_utf8`; what git ignores is never listed.
     """
 
     path: FilePath

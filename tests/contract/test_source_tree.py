@@ -14,6 +14,7 @@ import pytest
 from smp.adapters.sources_git import GitSourceTree
 from smp.domain.errors import Invalid
 from smp.domain.ids import CommitSha, FilePath
+from smp.domain.paths import MAX_FOLDERS
 from smp.settings import load_settings
 
 
@@ -350,6 +351,16 @@ def test_what_cannot_be_read_is_skipped_by_name_and_the_rest_is_listed(
 def test_a_name_that_is_no_utf8_is_skipped_with_its_bytes_written_out(checkout: Checkout) -> None:
     (checkout.root / os.fsdecode(b"odd\xff.py")).write_text("x = 1\n")
     assert reasons(checkout.sources()) == {"odd\\xff.py": "name_not_utf8"}
+
+
+def test_what_lies_in_too_many_folders_is_skipped(checkout: Checkout) -> None:
+    fits, deep = "d/" * MAX_FOLDERS + "a.py", "e/" * (MAX_FOLDERS + 1) + "a.py"
+    for path in (fits, deep):
+        (checkout.root / path).parent.mkdir(parents=True)
+        (checkout.root / path).write_text("x = 1\n")
+    sources = checkout.sources()
+    assert reasons(sources) == {deep: "too_deep"}
+    assert fits in sources.list().files
 
 
 class Asked:

@@ -26,6 +26,7 @@ from smp.adapters.sources_git.unchanged import RACY_NS, Look, head_key, places_o
 from smp.adapters.sources_git.watching import watching
 from smp.domain.errors import Invalid, Unavailable
 from smp.domain.ids import CommitSha, ContentHash, FilePath
+from smp.domain.paths import MAX_FOLDERS
 from smp.ports.source_tree import CommitInfo, Listing, SkippedFile, SourceFile, SourceTree
 from smp.settings import Settings
 
@@ -189,6 +190,9 @@ class GitSourceTree(SourceTree):
         for path in paths:
             if not _encodable(path):
                 skipped.append(SkippedFile(path=FilePath(_shown(path)), reason="name_not_utf8"))
+                continue
+            if path.count("/") > MAX_FOLDERS:
+                skipped.append(SkippedFile(path=path, reason="too_deep"))
                 continue
             seen = self._look(path)
             if seen is None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from smp.domain.errors import Invalid
 from smp.domain.ids import FilePath
-from smp.domain.paths import covers, repository_path
+from smp.domain.paths import MAX_FOLDERS, covers, repository_path
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,13 @@ from smp.domain.paths import covers, repository_path
 )
 def test_every_spelling_of_a_path_becomes_one(text: str, path: str) -> None:
     assert repository_path(text, path="p") == path
+
+
+def test_a_path_leads_through_a_bounded_number_of_folders() -> None:
+    fits = "d/" * MAX_FOLDERS + "a"
+    assert repository_path(fits, path="p") == fits
+    with pytest.raises(Invalid, match="folders"):
+        repository_path(f"d/{fits}", path="p")
 
 
 @pytest.mark.parametrize(
