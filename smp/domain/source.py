@@ -11,8 +11,10 @@ Positions live in `line` columns only; nothing else of the summary changes when 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum, IntFlag
 
+import msgspec
 from msgspec import Struct
 
 from smp.domain.graph import Edge, Node
@@ -352,7 +354,8 @@ class FileSummary(Struct, frozen=True, array_like=True):
     imports: tuple[ImportDecl, ...] = ()
     functions: tuple[Function, ...] = ()
     classes: tuple[Class, ...] = ()
-    sites: tuple[Site, ...] = ()
+    site_rows: bytes = b""
+    """`sites`, encoded by `encode_sites`: they are half of a file's objects, and read once, when its edges are made."""
     exports: Exports = Exports()
     tests: tuple[int, ...] = ()
     """Definitions that are Test nodes."""
@@ -363,6 +366,21 @@ class FileSummary(Struct, frozen=True, array_like=True):
     module_kind: str = ""
     """What a resolver must know of the file: `esm` or `commonjs`, the name of its package."""
     extensions: tuple[Extension, ...] = ()
+
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        """Places that may become edges; decoded at every call."""
+        return _decode_sites(self.site_rows) if self.site_rows else ()
+
+
+def encode_sites(sites: Iterable[Site]) -> bytes:
+    """`FileSummary.site_rows` of these sites."""
+    rows = tuple(sites)
+    return _encode_sites(rows) if rows else b""
+
+
+_encode_sites = msgspec.msgpack.Encoder().encode
+_decode_sites = msgspec.msgpack.Decoder(tuple[Site, ...]).decode
 
 
 class Damage(Struct, frozen=True, kw_only=True):

@@ -181,9 +181,9 @@ def stage_whole(
     parts += [
         GraphPart(
             owner=Owner(path),
-            nodes=one.analysis.nodes,
+            nodes=one.nodes,
             edges=tuple(sorted(leaving[path], key=edge_order)),
-            bodies=one.analysis.bodies,
+            bodies=one.bodies,
         )
         for path, one in sorted(analysed.items())
     ]

@@ -18,7 +18,7 @@ def keep_staged(cache: IndexCache, staged: Staged, *, state: bytes | None) -> No
     """
     cache.put_file_hashes({path: one.hash for path, one in staged.analysed.items()}, staged.removed)
     cache.put_blobs(ANALYSIS, {path: encode_analysis(one.analysis) for path, one in staged.analysed.items()})
-    cache.put_blobs(NODE_COUNT, {p: str(len(one.analysis.nodes)).encode() for p, one in staged.analysed.items()})
+    cache.put_blobs(NODE_COUNT, {p: str(one.node_count).encode() for p, one in staged.analysed.items()})
     cache.put_blobs(LINK_DIGEST, {str(path): digest for path, digest in staged.digests.items()})
     if staged.memory.state != state:
         save_link_state(cache, staged.memory.state)
@@ -38,5 +38,5 @@ def tree_after(cache: IndexCache, staged: Staged, before: MerkleTree | None) -> 
         return build_tree(files, {FilePath(path): int(number) for path, number in stored.items()})
     changes: dict[FilePath, MerkleLeaf | None] = dict.fromkeys(staged.removed)
     for path, one in staged.analysed.items():
-        changes[path] = MerkleLeaf(hash=one.hash, node_count=len(one.analysis.nodes))
+        changes[path] = MerkleLeaf(hash=one.hash, node_count=one.node_count)
     return change_leaves(before, changes)

@@ -98,6 +98,7 @@ class Linker:
             kept: dict[str, Revision] = {}
             owners: dict[FilePath, Revision] = {}
             made: dict[FilePath, bytes] = dict.fromkeys(files, _NO_EDGES)
+            fresh: dict[FilePath, tuple[Edge, ...]] = {}
             for family, (language, summaries) in sorted(families.items()):
                 wanted = {path: configs[path] for path in sorted(configs) if language.wants_config(path)}
                 revision, again = self._link(held.pop(family, None), language, summaries, wanted, test_files)
@@ -107,11 +108,12 @@ class Linker:
                     if again is not None and path not in again and path in known:
                         made[path] = known[path]
                     else:
-                        made[path] = _digest(revision.edges(path))
+                        fresh[path] = revision.edges(path)
+                        made[path] = _digest(fresh[path])
             self._families, self._digests = kept, made
         before = digests if changed is not None and state == _STATE else None
         edges = {
-            path: owners[path].edges(path) if path in owners else ()
+            path: fresh[path] if path in fresh else owners[path].edges(path) if path in owners else ()
             for path in sorted(files)
             if before is None or changed is None or path in changed or before.get(path) != made[path]
         }

@@ -486,7 +486,7 @@ class Indexer:
         now = self._clock.now()
         files = tuple(sorted({*staged.analysed, *staged.removed}))
         days = self._settings.index.history_days if first else 0
-        own = {path: one.analysis.nodes for path, one in staged.analysed.items()}
+        own = {path: one.nodes for path, one in staged.analysed.items()}
         churn = churn_of(self._sources.history(since_days=days), own, now=now) if days > 0 else ()
         with self._cache.transaction():
             record = load_record(self._cache)
@@ -586,7 +586,7 @@ def _nodes_of(graph: GraphStore, files: Iterable[FilePath]) -> tuple[Node, ...]:
 
 
 def _analysed_nodes(staged: Staged) -> list[Node]:
-    return [node for one in staged.analysed.values() for node in one.analysis.nodes]
+    return [node for one in staged.analysed.values() for node in one.nodes]
 
 
 def _stamp(moment: datetime) -> str:

@@ -211,7 +211,7 @@ def _digest(edges: tuple[Edge, ...]) -> bytes:
 
 def _whole_part(one: Analysed, linked: tuple[Edge, ...]) -> GraphPart:
     edges = tuple(sorted((*one.analysis.edges, *linked), key=edge_order))
-    return GraphPart(owner=Owner(one.analysis.path), nodes=one.analysis.nodes, edges=edges, bodies=one.analysis.bodies)
+    return GraphPart(owner=Owner(one.analysis.path), nodes=one.nodes, edges=edges, bodies=one.bodies)
 
 
 def _edges_part(analysis: FileAnalysis, linked: tuple[Edge, ...]) -> GraphPart:

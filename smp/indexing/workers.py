@@ -11,6 +11,7 @@ import os
 import signal
 import threading
 import time
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -18,9 +19,11 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from smp.domain.errors import Unavailable
-from smp.domain.ids import ContentHash, FilePath
+from smp.domain.graph import Node
+from smp.domain.ids import ContentHash, FilePath, NodeId
 from smp.domain.source import FileAnalysis
 from smp.indexing.analyse import analyse
 from smp.ports.source_tree import SourceFile
@@ -33,10 +36,52 @@ Analyse = Callable[[FilePath, bytes], FileAnalysis]
 
 
 class Analysed(NamedTuple):
-    """An analysis and the hash of the content it was made from."""
+    """An analysis and the hash of the content it was made from.
+
+    Attributes:
+        analysis: Whole; or with the file's own node only and without bodies, when `packed` holds those.
+        packed: Nodes and words of bodies, encoded: nothing needs them before they are stored, and they are large.
+    """
 
     hash: ContentHash
     analysis: FileAnalysis
+    packed: bytes = b""
+    packed_count: int = 0
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """All nodes; decoded at every call."""
+        return _unpack(self.packed).nodes if self.packed else self.analysis.nodes
+
+    @property
+    def bodies(self) -> dict[NodeId, str]:
+        """Words of bodies; decoded at every call."""
+        return _unpack(self.packed).bodies if self.packed else self.analysis.bodies
+
+    @property
+    def node_count(self) -> int:
+        return self.packed_count if self.packed else len(self.analysis.nodes)
+
+
+class _Packed(Struct, frozen=True, array_like=True):
+    nodes: tuple[Node, ...]
+    bodies: dict[NodeId, str]
+
+
+class _Sent(Struct, frozen=True, array_like=True):
+    """What a worker gives back of a file."""
+
+    analysis: FileAnalysis
+    packed: bytes
+    count: int
+
+
+def _unpack(packed: bytes) -> _Packed:
+    return _decode_packed(zlib.decompress(packed))
+
+
+_decode_packed = msgspec.msgpack.Decoder(_Packed).decode
+_encode = msgspec.msgpack.Encoder().encode
 
 
 def analyse_files(
@@ -94,7 +139,7 @@ def _analyse_here(batch: tuple[SourceFile, ...], function: Analyse) -> Iterator[
 def _analyse_in_pool(
     held: list[tuple[SourceFile, ...]], rest: Iterator[tuple[SourceFile, ...]], processes: int
 ) -> Iterator[Analysed]:
-    decode = msgspec.msgpack.Decoder(tuple[FileAnalysis, ...]).decode
+    decode = msgspec.msgpack.Decoder(tuple[_Sent, ...]).decode
     waiting: deque[tuple[tuple[ContentHash, ...], Future[bytes]]] = deque()
     pool = ProcessPoolExecutor(
         processes, mp_context=multiprocessing.get_context("spawn"), initializer=_start_worker, initargs=(os.getpid(),)
@@ -116,7 +161,8 @@ def _analyse_in_pool(
                     submit(following)
             if waiting:
                 hashes, job = waiting.popleft()
-                yield from map(Analysed, hashes, decode(job.result()))
+                for digest, sent in zip(hashes, decode(job.result()), strict=True):
+                    yield Analysed(digest, sent.analysis, sent.packed, sent.count)
     except BrokenProcessPool as error:
         raise Unavailable(
             "a parser process died, perhaps for lack of memory; run smp index again, with fewer workers if it recurs "
@@ -128,7 +174,13 @@ def _analyse_in_pool(
 
 
 def _analyse_batch(batch: tuple[tuple[FilePath, bytes], ...]) -> bytes:
-    return msgspec.msgpack.encode([analyse(path, content) for path, content in batch])
+    return _encode([_sent(analyse(path, content)) for path, content in batch])
+
+
+def _sent(analysis: FileAnalysis) -> _Sent:
+    packed = zlib.compress(_encode(_Packed(analysis.nodes, analysis.bodies)), 1)
+    lean = msgspec.structs.replace(analysis, nodes=analysis.nodes[:1], bodies={})
+    return _Sent(lean, packed, len(analysis.nodes))
 
 
 def _start_worker(parent: int) -> None:

@@ -18,6 +18,7 @@ from smp.domain.source import (
     Site,
     SiteKind,
     Variable,
+    encode_sites,
 )
 
 MAX_TEXT = 200
@@ -137,7 +138,7 @@ class SummaryBuilder:
             imports=tuple(self.imports),
             functions=functions,
             classes=classes,
-            sites=tuple(self.sites),
+            site_rows=encode_sites(self.sites),
             exports=self.exports,
             tests=tuple(self.tests),
             hooks=tuple(self.hooks),

@@ -58,8 +58,17 @@ class Calling(Handing, abc.ABC):
             found.append((op[position], name, node))
         return tuple(found)
 
-    def on_call(self, state: UnitState, value: Value, at: int, arguments: tuple[Argument, ...], result: int) -> None:
-        """A callee value reaches a call."""
+    def on_call(
+        self,
+        state: UnitState,
+        value: Value,
+        at: int,
+        arguments: tuple[Argument, ...] | None = None,
+        result: int = NOTHING,
+    ) -> None:
+        """A callee value reaches a call; without arguments it is the CALL op `at`, with its own arguments and result."""
+        if arguments is None:
+            arguments, result = self.call_arguments(state.unit, state.unit.summary.ops[at]), at
         kind = value.kind
         if self.tables.overloads and kind in (FUNC, BOUND) and not self._may_mean(state, value, at):
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import NamedTuple
 
 from smp.domain.graph import Edge, EdgeKind, Resolution, UnresolvedReason
@@ -241,7 +241,7 @@ class Emission(Choosing):
             for target in targets:
                 self.edge(_STATIC, site.owner, target.node_id, site.line, Resolution.FLOW, "callback")
 
-    def best(self, values: set[Value]) -> list[Value]:
+    def best(self, values: Set[Value]) -> list[Value]:
         """Values in order, without assumptions that better evidence makes idle: construction over declaration."""
         if len(values) < 2:
             return list(values)

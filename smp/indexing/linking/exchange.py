@@ -9,7 +9,7 @@ there, and takes part from then on. Both ways give the same states (design/linki
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from msgspec import Struct
 
@@ -21,7 +21,7 @@ MAX_LEVELS = 12
 """Exchanges; what is still on its way then makes its node unknown (design/linking.md section 2)."""
 MAX_SHARED = 32
 """Values that a shared key carries; a key that would carry more carries *unknown* besides what it has delivered."""
-_NOTHING: set[Value] = set()
+_NOTHING: Set[Value] = frozenset()
 
 
 class Record(Struct, frozen=True, gc=False):
@@ -114,6 +114,7 @@ class Exchange(abc.ABC):
             if before is not None:
                 self._leave(index, before.log.keys() - state.log.keys())
             self.records[index] = Record(state.log, state.mail)
+            state.come_to_rest()
         return ran
 
     def drop(self, index: int) -> None:
@@ -170,7 +171,7 @@ class Exchange(abc.ABC):
                 for level in entry[1::2]:
                     self.due.setdefault(level, set()).add(key)
 
-    def _held(self, index: int, key: Key, level: int) -> set[Value] | None:
+    def _held(self, index: int, key: Key, level: int) -> Set[Value] | None:
         """What a key holds in a file at the end of a level; None where the file does not have it."""
         state = self.states[index]
         if state is not None:
@@ -206,7 +207,7 @@ class Exchange(abc.ABC):
         return {index for index in mail if self.states[index] is not None}
 
     def _share(self, key: Key, level: int, mail: dict[int, dict[Key, tuple[Value | None, ...]]], *, last: bool) -> None:
-        present: list[tuple[int, set[Value]]] = []
+        present: list[tuple[int, Set[Value]]] = []
         together: set[Value] = set()
         asked = not last and key[0] in "oryp"
         for index in self.holders.get(key, ()):
@@ -220,7 +221,7 @@ class Exchange(abc.ABC):
         if len(present) < 2 or not together:
             return
         if last or len(together) > MAX_SHARED:
-            common = set.intersection(*(held for _, held in present))
+            common = set(together).intersection(*(held for _, held in present))
             if common == together:
                 return
             together = common | {self.intern.unknown}

@@ -8,6 +8,7 @@ before: no order of files, calls or hash seeds can show. Bounds are applied at t
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 from smp.indexing.linking.units import Unit
@@ -25,6 +26,9 @@ Mail = dict[int, dict[Key, tuple[Value | None, ...]]]
 
 Watch = tuple[int, tuple[object, ...]]
 """(rule number, its operands): fires for each new value of a node."""
+
+
+_NOTHING: Set[Value] = frozenset()
 
 
 class UnitState:
@@ -63,9 +67,10 @@ class UnitState:
         self.spread_reads: set[tuple[Value, str, int]] = set()
         self.index = unit.index
         size = len(unit.summary.ops)
-        self.vals: list[set[Value] | None] = [None] * size
+        self.vals: list[Set[Value] | None] = [None] * size
+        """What each node holds; nine in ten that hold anything hold one value, and share a set of it."""
         self.succ: list[list[int] | None] = [None] * size
-        self.watch: list[list[Watch] | None] = [None] * size
+        self.watch: list[list[Watch] | Watch | None] = [None] * size
         self.queue: list[int] = []
         self.pending: dict[int, list[Value]] = {}
         self.keys: dict[Key, int] = {}
@@ -87,6 +92,11 @@ class UnitState:
         for entries in self.log.values():
             entries.clear()
 
+    def come_to_rest(self) -> None:
+        """Lets go of what only further values would need; what the nodes hold is kept."""
+        self.succ, self.watch = [], []
+        self.pending, self.iterators, self.iterated, self.spread_reads = {}, {}, set(), set()
+
     def new_node(self) -> int:
         """A node that is no op."""
         self.vals.append(None)
@@ -100,11 +110,13 @@ class UnitState:
             return
         held = self.vals[node]
         if held is None:
-            self.vals[node] = {value}
+            self.vals[node] = value.alone or value.by_itself()
         elif value in held:
             return
-        else:
+        elif isinstance(held, set):
             held.add(value)
+        else:
+            self.vals[node] = {*held, value}
         waiting = self.pending.get(node)
         if waiting is None:
             self.pending[node] = [value]
@@ -132,11 +144,11 @@ class UnitState:
             for value in tuple(held):
                 self.add(target, value)
 
-    def values(self, node: int) -> set[Value]:
+    def values(self, node: int) -> Set[Value]:
         """What a node holds."""
         if node < 0:
-            return set()
-        return self.vals[node] or set()
+            return _NOTHING
+        return self.vals[node] or _NOTHING
 
 
 def op_key(unit: int, op: int) -> Key:

@@ -24,6 +24,8 @@ class Modules:
         self.reads: set[object] | None = None
         """Gathers what the present asker reads of other files: their numbers, and tokens (`smp.indexing.linking.revision`)."""
         self.basis: dict[object, frozenset[object]] = {}
+        self.shared_bases: dict[frozenset[object], frozenset[object]] = {}
+        """Equal ones are one: two of three are."""
         self.readers: Readers | None = None
         """The answers by what they rest on; made when the first of them may have to be forgotten."""
         self.submodules: dict[tuple[str, str, str], Module | None] = {}
@@ -64,7 +66,8 @@ class Modules:
         gathered = self.reads or set()
         if gathered:
             before = self.basis.get(key)  # of an answer in a cycle, which is worked out more than once
-            self.basis[key] = frozenset(gathered) if before is None else before | gathered
+            basis = frozenset(gathered) if before is None else before | gathered
+            self.basis[key] = self.shared_bases.setdefault(basis, basis)
             if self.readers is not None:
                 self.readers.note(key, gathered)
         self.reads, self.asker = outer

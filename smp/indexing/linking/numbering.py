@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
-from smp.domain.source import NOTHING, FileSummary, Op
+from smp.domain.source import NOTHING, FileSummary, Op, encode_sites
 
 OPERANDS: dict[int, str] = {
     Op.CONST: "nn",
@@ -122,7 +122,7 @@ def _with_definitions(
 ) -> FileSummary:
     return replace(
         summary,
-        sites=tuple(replace(site, op=one(site.op), other=one(site.other)) for site in summary.sites),
+        site_rows=encode_sites(replace(site, op=one(site.op), other=one(site.other)) for site in summary.sites),
         functions=tuple(
             replace(
                 function,

@@ -72,6 +72,7 @@ class Revision:
         self._tests.test_files = test_files
         self._plain: dict[int, list[Edge]] = {}
         self._made: dict[int, list[Edge]] = {}
+        """Edges of each file; those of its tests apart, for they rest on the calls of others."""
         self._speakers = Speakers(())
         self._members: dict[ClassRef, set[str]] = {}
         """Of classes that the present version may change: names of members before."""
@@ -102,6 +103,7 @@ class Revision:
         """
         program, flow = self._program, self._flow
         program.offers.clear()
+        program.shared_bases.clear()  # or sets of versions that are gone would stay
         if program.declared:
             raise TooWide
         if program.readers is None:

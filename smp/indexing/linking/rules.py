@@ -39,7 +39,7 @@ class Rules(Iterating):
             code = op[0]
             if code == Op.CALL or code == Op.NEW:
                 if op[1] != NOTHING:
-                    self.watch(state, op[1], self.CALL, at, self.call_arguments(unit, op), at)
+                    self.watch(state, op[1], self.CALL, at)
             elif code == Op.ATTR:
                 self.watch(state, op[1], self.ATTR, names[op[2]], at)
             elif code == Op.CONST:

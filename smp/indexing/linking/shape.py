@@ -10,7 +10,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from smp.domain.source import NOTHING, FileSummary
+from smp.domain.source import NOTHING, FileSummary, encode_sites
 from smp.indexing.linking.numbering import operand_kinds
 from smp.indexing.linking.units import Unit
 from smp.indexing.linking.values import FuncRef
@@ -61,7 +61,7 @@ def same_shape(old: FileSummary, new: FileSummary) -> bool:
 def _without_lines(summary: FileSummary) -> FileSummary:
     return replace(
         summary,
-        sites=tuple(replace(site, line=0) for site in summary.sites),
+        site_rows=encode_sites(replace(site, line=0) for site in summary.sites),
         imports=tuple(replace(declaration, line=0) for declaration in summary.imports),
         classes=tuple(replace(cls, base_lines=tuple(0 for _ in cls.base_lines)) for cls in summary.classes),
         extensions=tuple(replace(one, lines=tuple(0 for _ in one.lines)) for one in summary.extensions),

@@ -104,9 +104,11 @@ class Solver(Exchange):
         watches = state.watch[node]
         entry = (rule, operands)
         if watches is None:
-            state.watch[node] = [entry]
-        else:
+            state.watch[node] = entry  # most are alone: a list of one would be larger than what it holds
+        elif isinstance(watches, list):
             watches.append(entry)
+        else:
+            state.watch[node] = [watches, entry]
         held = state.vals[node]
         if held:
             waiting = state.pending.get(node)
@@ -145,7 +147,7 @@ class Solver(Exchange):
                             held = state.vals[target]
             watching = watches[node]
             if watching is not None:
-                for rule, operands in tuple(watching):
+                for rule, operands in tuple(watching) if isinstance(watching, list) else (watching,):
                     handler = rules[rule]
                     for value in new:
                         handler(state, value, *operands)

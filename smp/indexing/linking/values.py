@@ -78,9 +78,10 @@ class Value:
             by a call through a value (`smp.indexing.linking.handing`).
         args: Type arguments, each the instances it stands for.
         files: The files of a module that is a package.
+        alone: The set of this value, once somebody holds nothing else.
     """
 
-    __slots__ = ("args", "below", "files", "key", "kind", "name", "recv", "ref", "site", "weak")
+    __slots__ = ("alone", "args", "below", "files", "key", "kind", "name", "recv", "ref", "site", "weak")
 
     def __init__(
         self,
@@ -106,6 +107,12 @@ class Value:
         self.args = args
         self.site = site
         self.files = files
+        self.alone: frozenset[Value] | None = None
+
+    def by_itself(self) -> frozenset[Value]:
+        """The set of this value alone; one for all that hold it."""
+        self.alone = frozenset((self,))
+        return self.alone
 
     def __repr__(self) -> str:
         return f"<{self.key}>"
