@@ -296,6 +296,10 @@ class MemoryStore(MemoryGraph, MetadataStore, IndexCache, TelemetryStore):
         changed = (change.node_id for change in self._changes.values() if change.at >= since)
         return dict(sorted(Counter(node_id for node_id in changed if node_id in inside).items()))
 
+    def counts_of(self, ids: Iterable[NodeId], *, since: str) -> dict[NodeId, int]:
+        wanted = set(ids)
+        return {node_id: number for node_id, number in self.counts(Scope(), since=since).items() if node_id in wanted}
+
     def last(self, ids: Iterable[NodeId]) -> dict[NodeId, NodeChange]:
         newest = {node_id: self.history(node_id, since="") for node_id in sorted(set(ids))}
         return {node_id: changes[0] for node_id, changes in newest.items() if changes}

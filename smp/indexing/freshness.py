@@ -47,10 +47,11 @@ class IndexFreshness:
     def of_answer(self) -> Freshness:
         """What an answer that is given now is made from."""
         record = load_record(self._cache)
+        compared = self._compare(record)
         return Freshness(
             commit_sha=record.commit_sha if record else None,
-            dirty=self._sources.dirty(),
-            stale=self._compare(record).stale,
+            dirty=self._sources.dirty(compared.listing),
+            stale=compared.stale,
         )
 
     def state(self) -> IndexState:

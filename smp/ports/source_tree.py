@@ -83,10 +83,13 @@ class SourceTree(abc.ABC):
         """
 
     @abc.abstractmethod
-    def dirty(self) -> tuple[FilePath, ...]:
+    def dirty(self, listing: Listing | None = None) -> tuple[FilePath, ...]:
         """Files of the working tree that differ from the commit checked out, or are in one of the two alone; sorted.
 
         Ignored files are left out, and so is what is never indexed.
+
+        Args:
+            listing: What `list` has just said: the tree is then not looked at once more.
         """
 
     @abc.abstractmethod

@@ -24,5 +24,9 @@ class TelemetryStore(abc.ABC):
         """Number of changes in the window of every node of the scope that changed."""
 
     @abc.abstractmethod
+    def counts_of(self, ids: Iterable[NodeId], *, since: str) -> dict[NodeId, int]:
+        """The same for these nodes alone."""
+
+    @abc.abstractmethod
     def last(self, ids: Iterable[NodeId]) -> dict[NodeId, NodeChange]:
         """The newest change of each of these nodes."""

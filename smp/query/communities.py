@@ -48,7 +48,7 @@ def community_detail(
     nodes = [node for node in nodes_by_id(graph, ids).values() if not kinds or node.kind in kinds]
     wanted = sorted(node.id for node in nodes)
     scores = graph.scores(wanted)
-    heat = heat_of(graph, telemetry, wanted, scope=Scope(), since=since)
+    heat = heat_of(graph, telemetry, wanted, since=since)
     members = [
         CommunityMember(
             id=node.id,

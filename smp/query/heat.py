@@ -36,16 +36,10 @@ def window_start(now: datetime, days: int) -> str:
     return (now - timedelta(days=days)).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def heat_of(
-    graph: GraphStore, telemetry: TelemetryStore, ids: Iterable[NodeId], *, scope: Scope, since: str
-) -> dict[NodeId, int]:
-    """Heat of these nodes, in two look-ups; nodes without change are 0.
-
-    Args:
-        scope: Holds all the nodes; narrower means less to read.
-    """
+def heat_of(graph: GraphStore, telemetry: TelemetryStore, ids: Iterable[NodeId], *, since: str) -> dict[NodeId, int]:
+    """Heat of these nodes, in two look-ups; nodes without change are 0."""
     wanted = set(ids)
-    counts = {node: count for node, count in telemetry.counts(scope, since=since).items() if node in wanted and count}
+    counts = telemetry.counts_of(wanted, since=since)
     callers = callers_by_target(graph, counts)
     return {node: heat_score(counts.get(node, 0), len(callers.get(node, ()))) for node in sorted(wanted)}
 

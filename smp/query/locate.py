@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from smp.domain.communities import Partition
 from smp.domain.errors import NodeNotFound
-from smp.domain.graph import Direction, EdgeKind, Node, NodeKind, Scope, Scores, Walked
+from smp.domain.graph import Direction, EdgeKind, Node, NodeKind, Scores, Walked
 from smp.domain.ids import FilePath, NodeId
 from smp.domain.metadata import Enrichment
 from smp.domain.queries import Located, RankedNode, RoutedCommunity, StructuralLink
@@ -275,7 +275,7 @@ def _similarities(stores: Stores, vector: Vector, pool: _Pool, behind: frozenset
 def _signals(stores: Stores, query: Query, pool: _Pool, similar: Mapping[NodeId, float]) -> dict[NodeId, Signals]:
     ids = sorted(pool.nodes)
     ranks: Mapping[NodeId, Scores] = stores.graph.scores(ids)
-    heat = heat_of(stores.graph, stores.telemetry, ids, scope=Scope(), since=query.since)
+    heat = heat_of(stores.graph, stores.telemetry, ids, since=query.since)
     return {
         node: Signals(
             vector=_unit(similar.get(node, 0.0)),

@@ -39,6 +39,8 @@ def test_counts_hold_the_changed_nodes_of_a_scope_in_the_window(store: Any, node
     f, g = nodes
     store.record([change(f, 1), change(f, 5), change(g, 5)])
     assert store.counts(Scope(), since="2026-01-02") == {f.id: 1, g.id: 1}
+    assert store.counts_of([f.id], since="2026-01-02") == {f.id: 1}
+    assert store.counts_of([g.id, f.id, g.id], since="") == store.counts(Scope(), since="")
     assert store.counts(Scope(kind="package", prefix="lib"), since="") == {f.id: 2}
     assert store.counts(Scope(kind="file", prefix="app.py"), since="2026-01-06") == {}
 

@@ -45,6 +45,18 @@ class SqliteTelemetry(TelemetryStore):
             )
             return {NodeId(row[0]): int(row[1]) for row in rows}
 
+    def counts_of(self, ids: Iterable[NodeId], *, since: str) -> dict[NodeId, int]:
+        found: dict[NodeId, int] = {}
+        with self._database.reading() as connection:
+            for marks, part in chunks(dict.fromkeys(ids), fixed=1):
+                rows = connection.execute(
+                    "SELECT node.id, count(*) FROM change JOIN node ON node.id = change.node_id "
+                    f"WHERE change.node_id IN ({marks}) AND at >= ? GROUP BY node.id",
+                    [*part, since],
+                )
+                found.update((NodeId(row[0]), int(row[1])) for row in rows)
+        return dict(sorted(found.items()))
+
     def last(self, ids: Iterable[NodeId]) -> dict[NodeId, NodeChange]:
         found: dict[NodeId, NodeChange] = {}
         with self._database.reading() as connection:

@@ -126,6 +126,9 @@ def _counted(
     connection: sqlite3.Connection, expression: str, query: TextQuery
 ) -> tuple[int | None, list[tuple[int, float]]]:
     where, parameters = _conditions(query)
+    if not parameters:
+        found = connection.execute("SELECT count(*) FROM words WHERE words MATCH ?", [expression]).fetchone()
+        return int(found[0]), _best(connection, expression, query)[1]
     tables = "FROM words JOIN node ON node.key = words.rowid WHERE words MATCH ? AND " + where
     total = int(connection.execute(f"SELECT count(*) {tables}", [expression, *parameters]).fetchone()[0])
     best = connection.execute(
@@ -158,19 +161,25 @@ def _best(
 def _details(
     connection: sqlite3.Connection, expression: str, fields: Sequence[str], keys: list[int]
 ) -> dict[int, tuple[Node, Enrichment, tuple[str, ...]]]:
+    matched: dict[int, tuple[str, ...]] = {}
     marked = "".join(f", highlight(words, {TEXT_FIELDS.index(field)}, '{_MARK}', '')" for field in fields)
-    matching = "words.rowid = node.key AND words MATCH ?" if fields else "?"
-    found: dict[int, tuple[Node, Enrichment, tuple[str, ...]]] = {}
-    for marks, part in chunks(keys, fixed=1):
+    for marks, part in chunks(keys if fields else (), fixed=1):
+        # the plus keeps SQLite from asking the index once for each row
         rows = connection.execute(
-            f"SELECT node.key, node.body, enrichment.body{marked} FROM node {', words' if fields else ''} "
-            f"LEFT JOIN enrichment ON enrichment.node_id = node.id WHERE {matching} AND node.key IN ({marks})",
-            [expression if fields else 1, *part],
+            f"SELECT rowid{marked} FROM words WHERE words MATCH ? AND +rowid IN ({marks})", [expression, *part]
         )
-        for key, node, enrichment, *texts in rows:
-            matched = tuple(sorted(field for field, text in zip(fields, texts, strict=True) if _MARK in text))
+        for key, *texts in rows:
+            matched[key] = tuple(sorted(field for field, text in zip(fields, texts, strict=True) if _MARK in text))
+    found: dict[int, tuple[Node, Enrichment, tuple[str, ...]]] = {}
+    for marks, part in chunks(keys):
+        rows = connection.execute(
+            "SELECT node.key, node.body, enrichment.body FROM node "
+            f"LEFT JOIN enrichment ON enrichment.node_id = node.id WHERE node.key IN ({marks})",
+            part,
+        )
+        for key, node, enrichment in rows:
             added = decode_enrichment(enrichment) if enrichment is not None else Enrichment()
-            found[key] = (decode_node(node), added, matched)
+            found[key] = (decode_node(node), added, matched.get(key, ()))
     return found
 
 

@@ -126,8 +126,8 @@ class GitSourceTree(SourceTree):
                 return CommitSha(done.stdout.decode("ascii").strip())
         raise Invalid(f"no commit {revision!r} in this repository; git log lists them", path="commit_sha")
 
-    def dirty(self) -> tuple[FilePath, ...]:
-        listing, commit = self.list(), self.head()
+    def dirty(self, listing: Listing | None = None) -> tuple[FilePath, ...]:
+        listing, commit = self.list() if listing is None else listing, self.head()
         known = self._dirty
         if known is not None and known[0] is listing and known[1] == commit:
             return known[2]

@@ -51,7 +51,7 @@ def test_heat_stays_between_0_and_100(changes: int, callers: int) -> None:
 
 
 def test_callers_are_distinct_nodes_tests_included_itself_excluded(store: MemoryStore) -> None:
-    assert heat_of(store, store, [F, G], scope=Scope(), since=SINCE) == {F: 4, G: 1}
+    assert heat_of(store, store, [F, G], since=SINCE) == {F: 4, G: 1}
 
 
 def test_hot_nodes_reach_both_limits_hottest_first(store: MemoryStore) -> None:
