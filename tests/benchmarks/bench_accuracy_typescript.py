@@ -11,7 +11,8 @@ Fresh ones, added after the first four had been looked at:
     @blueprintjs/core 6.20.0   TSX: components as classes and as functions
     @loopback/context 8.0.15   TypeScript: dependency injection by decorators, generics, event emitters
 
-npm brings packages, compiler and types into the user's cache folder, once, without running scripts; nothing of them runs.
+npm brings packages, compiler and types into the user's cache folder, once, without running scripts; nothing of
+them runs unless `--observe` is given, which runs fastify's own tests and counts the calls that were seen (recall only).
 The second opinion is the checker of TypeScript 5.9.3 (`accuracy_typescript/oracle.cjs`): for each call, construction, `super()`,
 JSX tag, tagged template, decorator and accessor the declarations that it resolves to. It is an opinion: it knows no data
 flow, and says nothing of values called through `any`.
@@ -32,8 +33,9 @@ from platformdirs import user_cache_path
 
 from tests.benchmarks.accuracy_typescript.compare import Comparison, compare
 from tests.benchmarks.accuracy_typescript.graph import linked
+from tests.benchmarks.accuracy_typescript.observed import compare_observed, observe
 from tests.benchmarks.accuracy_typescript.packages import PACKAGES, Package, compiler_options, prepare
-from tests.benchmarks.accuracy_typescript.tables import print_misses, print_package, print_sum
+from tests.benchmarks.accuracy_typescript.tables import print_misses, print_observed, print_package, print_sum
 
 ORACLE = Path(__file__).parent / "accuracy_typescript" / "oracle.cjs"
 
@@ -45,6 +47,9 @@ def main() -> None:
         "--misses", type=int, default=0, help="print that many of the misses and disagreements of a group"
     )
     options.add_argument("--group", default="", help="of which groups: part of their name")
+    options.add_argument(
+        "--observe", action="store_true", help="run the tests of packages that have them: foreign code"
+    )
     options.add_argument("--json", type=Path, help="write the figures here as well")
     chosen = options.parse_args()
     folder = user_cache_path("smp") / "bench" / "typescript"
@@ -55,8 +60,13 @@ def main() -> None:
             continue
         root = folder / "projects" / package.folder
         answers = ask(folder, root, package)
-        comparison = compare(linked(root, package.files(root)), answers)
+        graph = linked(root, package.files(root))
+        comparison = compare(graph, answers)
         print_package(package, comparison)
+        if chosen.observe and package.tests:
+            observed = compare_observed(graph, observe(folder, root, package))
+            print_observed(observed)
+            comparison.cases += observed.cases
         print_misses(comparison, chosen.misses, chosen.group)
         done.append((package, comparison))
     print_sum(done)

@@ -107,6 +107,23 @@ def _row(answer: dict[str, object]) -> Row:
     return Row(file, line, kind, name, state, targets, lower, possible)
 
 
+def node_of(graph: Graph, declared: Declared) -> Node | None:
+    """The node of a declaration."""
+    name = declared.name.strip("'\"`") or "default"
+    found = [
+        node
+        for node in graph.nodes.get(declared.file, ())
+        if node.start_line <= declared.line <= node.end_line and node.name.partition("~")[0] == name
+    ]
+    if not found:  # known under another name: of its file, of the variable it goes to
+        found = [
+            node
+            for node in graph.nodes.get(declared.file, ())
+            if node.start_line == declared.first and node.end_line == declared.last and node.kind != "Variable"
+        ]
+    return min(found, key=lambda node: (node.end_line - node.start_line, node.id), default=None)
+
+
 class _Judge:
     def __init__(self, graph: Graph, rows: list[Row]) -> None:
         self.graph = graph
@@ -131,20 +148,7 @@ class _Judge:
         return self.result
 
     def node(self, declared: Declared) -> Node | None:
-        """The node of a declaration."""
-        name = declared.name.strip("'\"`") or "default"
-        found = [
-            node
-            for node in self.graph.nodes.get(declared.file, ())
-            if node.start_line <= declared.line <= node.end_line and node.name.partition("~")[0] == name
-        ]
-        if not found:  # known under another name: of its file, of the variable it goes to
-            found = [
-                node
-                for node in self.graph.nodes.get(declared.file, ())
-                if node.start_line == declared.first and node.end_line == declared.last and node.kind != "Variable"
-            ]
-        return min(found, key=lambda node: (node.end_line - node.start_line, node.id), default=None)
+        return node_of(self.graph, declared)
 
     def satisfied(self, row: Row) -> bool:
         return any(self.fits(row, edge) for edge in self.edges_at.get((row.file, row.line), ()))
@@ -166,8 +170,8 @@ class _Judge:
     # Recall ----------------------------------------------------------------------------------------------------------
 
     def look_for(self, row: Row) -> None:
-        if row.state in ("handed", "plain"):
-            return
+        if row.state in ("handed", "plain") or (row.kind in ("get", "set") and row.state != "project"):
+            return  # no calls
         if row.state != "project":
             self.result.excluded[row.state] += 1
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from tests.benchmarks.accuracy_typescript.compare import AGREES, DISAGREES, SILENT, Case, Comparison
+from tests.benchmarks.accuracy_typescript.observed import Observed
 from tests.benchmarks.accuracy_typescript.packages import Package
 
 
@@ -24,6 +25,14 @@ def print_package(package: Package, comparison: Comparison) -> None:
     print(f"  missed: {_listed(comparison.missed)}")
     print(f"  left out: {_listed(comparison.excluded)}")
     print(f"  silent: {_listed(comparison.silences)}")
+
+
+def print_observed(observed: Observed) -> None:
+    """Recall of the calls that were seen at run time."""
+    share = _share(observed.found, observed.wanted)
+    print(f"  observed while {observed.files} test files ran ({observed.failed} failed): ", end="")
+    print(f"{observed.found} of {observed.wanted} calls, recall {share}")
+    print(f"  missed: {_listed(observed.missed)}\n  left out: {_listed(observed.excluded)}")
 
 
 def print_sum(done: list[tuple[Package, Comparison]]) -> None:
