@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 
 from smp.domain.errors import Invalid
 from smp.domain.ids import FilePath
 from smp.domain.mutants import Mutant
+from smp.languages.ecmascript.gate.mutations import ecmascript_mutants
+from smp.languages.ecmascript.grammar import JAVASCRIPT_SUFFIXES, TYPESCRIPT_SUFFIXES
 from smp.languages.python.gate.mutations import python_mutants
 from smp.ports.mutator import Mutator
 
-_RULES: dict[str, Callable[[FilePath, bytes, frozenset[int] | None], tuple[Mutant, ...]]] = {
+_RULES: Mapping[str, Callable[[FilePath, bytes, frozenset[int] | None], tuple[Mutant, ...]]] = {
     ".py": python_mutants,
-}
+} | dict.fromkeys((*JAVASCRIPT_SUFFIXES, *TYPESCRIPT_SUFFIXES), ecmascript_mutants)
 
 
 class NativeMutator(Mutator):

@@ -1,8 +1,8 @@
 """Mutation testing of one file in a box: the clean run, the lines its tests reach, a verdict for every mutant.
 
-The work is done by a runner inside the box (`smp/sandboxes/inside/mutation_runner.py`); here jobs are packed into its
-command line, its result files read, and the rest asked for again until every mutant has a verdict. A job travels in the
-command itself, so that nothing has to be written into the checkout under test.
+The work is done by the language's runner inside the box (`smp/sandboxes/inside/mutation_runner.py` and its like); here
+jobs are packed into its command line, its result files read, and the rest asked for again until every mutant has a
+verdict. A job travels in the command itself, so that nothing has to be written into the checkout under test.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import msgspec
 from msgspec import Struct
@@ -19,9 +19,11 @@ from smp.domain.errors import SandboxFailed, TooLarge
 from smp.domain.ids import FilePath
 from smp.domain.mutants import Mutant, MutantOutcome, MutantStatus
 from smp.domain.sandboxes import Execution, Limits, Sandbox
+from smp.integrity.assertions import rules_for
+from smp.languages.assertions import AssertionRules
 from smp.ports.sandbox_driver import SandboxDriver
 
-RUNNER = "python /opt/smp/mutation_runner.py"
+INSIDE = "/opt/smp"
 """Where a driver binds `smp/sandboxes/inside`."""
 RESULT = "mutation.json"
 MAX_COMMAND_CHARS = 100_000
@@ -102,14 +104,15 @@ class MutationTester:
 
         Raises:
             SandboxFailed: The runner left no result; the message carries the end of its output.
-            TooLarge: Not finished after `MAX_ROUNDS` commands; verify fewer lines.
+            TooLarge: Not finished after `MAX_ROUNDS` commands, or the file is too large for one.
         """
+        rules = rules_for(test_file)
         waiting = {mutant.index: mutant for mutant in mutants}
         verdicts: dict[int, tuple[str, str | None]] = {}
         first: _Result | None = None
         for _ in range(MAX_ROUNDS):
-            job, batch = _pack(target, source, test_file, waiting.values(), limits)
-            result = self._execute(box, job, limits, heartbeat)
+            job, batch = _pack(rules, target, source, test_file, tuple(waiting.values()), limits)
+            result = self._execute(box, rules.runner, job, limits, heartbeat)
             first = first or result
             if result.state != "clean":
                 return SuiteRun(is_green=False, passed=result.passed, failed=result.failed, output=result.output)
@@ -124,25 +127,36 @@ class MutationTester:
             left=len(waiting),
         )
 
-    def _execute(self, box: Sandbox, job: str, limits: Limits, heartbeat: Callable[[], None] | None) -> _Result:
-        command = f"{RUNNER} <<'SMP_JOB'\n{job}\nSMP_JOB\n"
+    def _execute(
+        self, box: Sandbox, runner: str, job: str, limits: Limits, heartbeat: Callable[[], None] | None
+    ) -> _Result:
+        command = f"python {INSIDE}/{runner} <<'SMP_JOB'\n{job}\nSMP_JOB\n"
         execution = self._driver.execute(box, command, limits=limits, heartbeat=heartbeat, trace=False)
         body = execution.outputs.get(RESULT)
         if body is None:
             raise SandboxFailed(_why_nothing(execution))
         result = msgspec.json.decode(body, type=_Result)
+        if result.state == "missing":
+            raise SandboxFailed(result.output)
         if result.state == "changed":
             raise SandboxFailed("the target changed in the box while it was verified; verify again")
         return result
 
 
 def _pack(
-    target: FilePath, source: bytes, test_file: FilePath, mutants: Iterable[Mutant], limits: Limits
+    rules: AssertionRules,
+    target: FilePath,
+    source: bytes,
+    test_file: FilePath,
+    mutants: tuple[Mutant, ...],
+    limits: Limits,
 ) -> tuple[str, frozenset[int]]:
     """A job and the indices in it: as many mutants as fit into one command, at least one."""
     rows = [[m.index, m.line, m.start_byte, m.end_byte, m.mutated] for m in mutants]
+    own = rules.job(target, source, mutants)
     while True:
         job = {
+            **own,
             "target": target,
             "tests": [test_file],
             "sha256": hashlib.sha256(source).hexdigest(),
@@ -151,8 +165,10 @@ def _pack(
             "mutants": rows,
         }
         packed = base64.b64encode(zlib.compress(msgspec.json.encode(job), 9)).decode("ascii")
-        if len(packed) <= MAX_COMMAND_CHARS or len(rows) <= 1:
+        if len(packed) <= MAX_COMMAND_CHARS:
             return packed, frozenset(int(str(row[0])) for row in rows)
+        if len(rows) <= 1:
+            raise TooLarge(f"{target!r} is too large to be mutated; split it", path="target_file")
         rows = rows[: len(rows) // 2]
 
 

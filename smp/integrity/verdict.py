@@ -93,7 +93,8 @@ class IntegrityService:
             return msgspec.json.decode(stored, type=IntegrityReport)
         target = repository_path(target_file, path="target_file")
         test = repository_path(test_file, path="test_file")
-        rules_for(test)
+        if assertion_rules(target) not in (None, rules_for(test)):
+            raise Invalid(f"{test!r} is a test of another language than {target!r}", path="test_file")
         source, test_source = self._read_both(sandbox, target, test)
         changes = self._driver.changes(sandbox)
         report = IntegrityReport(
@@ -132,8 +133,9 @@ class IntegrityService:
         return msgspec.json.decode(body, type=IntegrityReport)
 
     def judges(self, path: FilePath) -> bool:
-        """Whether the gate can judge code in a file of this kind."""
-        if assertion_rules(path) is None:
+        """Whether the gate can judge code in a file of this kind wherever it lies."""
+        rules = assertion_rules(path)
+        if rules is None or not rules.is_always_runnable:
             return False
         try:
             self._mutator.enumerate(path, b"", lines=None)

@@ -9,26 +9,41 @@ from msgspec import Struct
 
 from smp.domain.assertions import TargetSurface, TestFlow
 from smp.domain.ids import FilePath
+from smp.domain.mutants import Mutant
 from smp.languages.ecmascript.gate.assertions import ecmascript_support, ecmascript_test_flows
+from smp.languages.ecmascript.gate.probes import with_probes
 from smp.languages.ecmascript.gate.surface import ecmascript_surface
 from smp.languages.ecmascript.grammar import JAVASCRIPT_SUFFIXES, TYPESCRIPT_SUFFIXES
 from smp.languages.python.gate.assertions import python_support, python_surface, python_test_flows
 
 
 class AssertionRules(Struct, frozen=True, kw_only=True):
-    """Four pure functions.
+    """What the gate asks of a language.
 
     Attributes:
         surface: (path, bytes) of a target → its functions.
         support: (path, bytes) of a test file → files that may hold its fixtures and helpers.
         flows: (path and bytes of the test file, surface, bytes of the support files) → a flow for each test.
         test_id: (path of the test file, name of a test in it) → the test as its runner words it.
+        runner: Script in `smp/sandboxes/inside` that runs mutants of the language.
+        job: (path and bytes of a target, mutants) → what that script needs besides the common job.
+        is_always_runnable: Every box has what the language's tests need; otherwise the project has to bring it, and no
+            session is held to a verdict.
     """
 
     surface: Callable[[FilePath, bytes], TargetSurface]
     support: Callable[[FilePath, bytes], tuple[FilePath, ...]]
     flows: Callable[[FilePath, bytes, TargetSurface, Mapping[FilePath, bytes]], tuple[TestFlow, ...]]
     test_id: Callable[[FilePath, str], str]
+    runner: str
+    job: Callable[[FilePath, bytes, tuple[Mutant, ...]], Mapping[str, object]]
+    is_always_runnable: bool
+
+
+def _probes(path: FilePath, source: bytes, mutants: tuple[Mutant, ...]) -> Mapping[str, object]:
+    probed = with_probes(path, source)
+    found = {str(mutant.index): probed.probe_of(mutant.start_byte) for mutant in mutants}
+    return {"probed": probed.source.decode("utf-8", "replace"), "probes": probed.lines, "probe_of": found}
 
 
 _ECMASCRIPT = AssertionRules(
@@ -36,6 +51,9 @@ _ECMASCRIPT = AssertionRules(
     support=ecmascript_support,
     flows=ecmascript_test_flows,
     test_id=lambda path, test: f"{path}::{test}",
+    runner="node_runner.py",
+    job=_probes,
+    is_always_runnable=False,
 )
 _RULES = {
     ".py": AssertionRules(
@@ -43,6 +61,9 @@ _RULES = {
         support=python_support,
         flows=lambda path, source, surface, support: python_test_flows(source, surface, support),
         test_id=lambda path, test: f"{path}::{test.replace('.', '::')}",
+        runner="mutation_runner.py",
+        job=lambda path, source, mutants: {},
+        is_always_runnable=True,
     ),
 } | dict.fromkeys((*JAVASCRIPT_SUFFIXES, *TYPESCRIPT_SUFFIXES), _ECMASCRIPT)
 

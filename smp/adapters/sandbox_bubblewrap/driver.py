@@ -215,6 +215,10 @@ class BubblewrapDriver(SandboxDriver):
         if interpreter.root == "/" and not interpreter.executable.startswith("/usr/"):
             binds.append((interpreter.prefix, interpreter.prefix))
         binds += [(str(store), f"{OBJECTS}/{number}") for number, store in enumerate(self._repository.objects)]
+        packages = self._settings.repo / "node_modules"
+        # Where Node looks last for what the checkout lacks. A link could lead anywhere on the host.
+        if packages.is_dir() and not packages.is_symlink():
+            binds.append((str(packages), "/node_modules"))
         source = ["/work/src"] if (lower / "src").is_dir() else []
         variables = {"PYTHONPATH": ":".join([*source, "/work"])} | self._settings.sandbox.environment
         if traced:

@@ -82,6 +82,17 @@ def test_git_works_in_a_box(run: Run) -> None:
     assert "README.md | 1 +" in done.stdout
 
 
+def test_packages_of_node_are_lent_and_never_those_that_a_link_leads_to(run: Run, repo: Path, tmp_path: Path) -> None:
+    assert run("ls /node_modules").exit_code != 0
+    (repo / "node_modules" / "left-pad").mkdir(parents=True)
+    (repo / "node_modules" / "left-pad" / "index.js").write_text("lent\n")
+    assert run("cat /node_modules/left-pad/index.js").stdout == "lent\n"
+    assert run("echo x > /node_modules/left-pad/index.js").exit_code != 0
+    (repo / "node_modules").rename(tmp_path / "elsewhere")
+    (repo / "node_modules").symlink_to(tmp_path / "elsewhere")
+    assert run("ls /node_modules").exit_code != 0
+
+
 def test_an_older_commit_is_checked_out(repo: Path, head: CommitSha, spawn: Spawn, run: Run) -> None:
     (repo / "README.md").write_text("second\n")
     subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qam2"], cwd=repo, check=True)

@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterator
 
 from tree_sitter import Node
 
-from smp.domain.ids import FilePath, NodeId
+from smp.domain.ids import FilePath
 from smp.domain.mutants import Mutant
+from smp.languages.mutation_order import Change, ordered_mutants
 from smp.languages.python.grammar import parse
 
 _FLIPS = {
@@ -44,49 +45,13 @@ _TRUTH_NODES = frozenset({"identifier", "attribute", "call", "subscript", "named
 _LITERALS = frozenset({"integer", "float", "true", "false", "none", "string"})
 _DELETABLE = frozenset({"raise_statement", "delete_statement"})
 
-_Found = tuple[Node, str, str]
-"""What is replaced, the operator, the replacement."""
-
 
 def python_mutants(path: FilePath, source: bytes, lines: frozenset[int] | None) -> tuple[Mutant, ...]:
     """All mutants of a file on these lines (all when None); `node_id` is left empty.
 
     Statements that the parser could not read give no mutants.
     """
-    tree = parse(source)
-    found: set[tuple[int, int, str, str, int]] = set()
-    for node, operator, mutated in _walk(tree.root_node, source):
-        row, column = node.start_point
-        found.add((row + 1, column, operator, mutated, node.end_byte - node.start_byte))
-    starts = _line_starts(source)
-    mutants: list[Mutant] = []
-    for line, column, operator, mutated, length in sorted(found):
-        if lines is not None and line not in lines:
-            continue
-        start = starts[line - 1] + column
-        mutants.append(
-            Mutant(
-                index=len(mutants),
-                file=path,
-                node_id=NodeId(""),
-                line=line,
-                operator=operator,
-                original=source[start : start + length].decode("utf-8", "replace"),
-                mutated=mutated,
-                start_byte=start,
-                end_byte=start + length,
-            )
-        )
-    return tuple(mutants)
-
-
-def _line_starts(source: bytes) -> list[int]:
-    starts = [0]
-    at = source.find(b"\n")
-    while at >= 0:
-        starts.append(at + 1)
-        at = source.find(b"\n", at + 1)
-    return starts
+    return ordered_mutants(path, source, _walk(parse(source).root_node, source), lines)
 
 
 def _first(node: Node) -> Node | None:
@@ -97,7 +62,7 @@ def _text(node: Node, source: bytes) -> str:
     return source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
 
-def _walk(root: Node, source: bytes) -> Iterator[_Found]:
+def _walk(root: Node, source: bytes) -> Iterator[Change]:
     """Depth first without recursion: generated files nest deeper than the interpreter's stack."""
     stack = [root]
     while stack:
@@ -188,7 +153,7 @@ def _is_union_of_types(node: Node, source: bytes) -> bool:
     )
 
 
-def _comparison(node: Node, source: bytes) -> Iterator[_Found]:
+def _comparison(node: Node, source: bytes) -> Iterator[Change]:
     for operator in node.children_by_field_name("operators"):
         text = " ".join(_text(operator, source).split())
         if text in _FLIPS:
@@ -197,8 +162,8 @@ def _comparison(node: Node, source: bytes) -> Iterator[_Found]:
             yield operator, "boundary", _BOUNDARIES[text]
 
 
-def _swap(table: dict[str, str], kind: str) -> Callable[[Node, bytes], Iterator[_Found]]:
-    def rule(node: Node, source: bytes) -> Iterator[_Found]:
+def _swap(table: dict[str, str], kind: str) -> Callable[[Node, bytes], Iterator[Change]]:
+    def rule(node: Node, source: bytes) -> Iterator[Change]:
         operator = node.child_by_field_name("operator")
         if operator is not None and (text := _text(operator, source)) in table:
             yield operator, kind, table[text]
@@ -206,26 +171,26 @@ def _swap(table: dict[str, str], kind: str) -> Callable[[Node, bytes], Iterator[
     return rule
 
 
-def _augmented(node: Node, source: bytes) -> Iterator[_Found]:
+def _augmented(node: Node, source: bytes) -> Iterator[Change]:
     operator = node.child_by_field_name("operator")
     if operator is not None and (text := _text(operator, source).removesuffix("=")) in _ARITHMETIC:
         yield operator, "arithmetic", f"{_ARITHMETIC[text]}="
 
 
-def _unary(node: Node, source: bytes) -> Iterator[_Found]:
+def _unary(node: Node, source: bytes) -> Iterator[Change]:
     argument = node.child_by_field_name("argument")
     operator = node.child_by_field_name("operator")
     if argument is not None and operator is not None and operator.type in {"-", "~"}:
         yield node, "arithmetic", f" {_text(argument, source)}"
 
 
-def _negation(node: Node, source: bytes) -> Iterator[_Found]:
+def _negation(node: Node, source: bytes) -> Iterator[Change]:
     argument = node.child_by_field_name("argument")
     if argument is not None:
         yield node, "boolean", f"({_text(argument, source)})"
 
 
-def _condition(node: Node, source: bytes) -> Iterator[_Found]:
+def _condition(node: Node, source: bytes) -> Iterator[Change]:
     if node.type == "conditional_expression":
         condition = node.named_child(1) if node.named_child_count == 3 else None
     else:
@@ -234,7 +199,7 @@ def _condition(node: Node, source: bytes) -> Iterator[_Found]:
         yield condition, "boolean", f"(not ({_text(condition, source)}))"
 
 
-def _number(node: Node, source: bytes) -> Iterator[_Found]:
+def _number(node: Node, source: bytes) -> Iterator[Change]:
     text = _text(node, source).replace("_", "").lower()
     try:
         mutated = str(int(text, 0) + 1) if node.type == "integer" else repr(float(text) + 1.0)
@@ -244,11 +209,11 @@ def _number(node: Node, source: bytes) -> Iterator[_Found]:
         yield node, "constant", mutated
 
 
-def _truth(node: Node, source: bytes) -> Iterator[_Found]:
+def _truth(node: Node, source: bytes) -> Iterator[Change]:
     yield node, "constant", "False" if node.type == "true" else "True"
 
 
-def _string(node: Node, source: bytes) -> Iterator[_Found]:
+def _string(node: Node, source: bytes) -> Iterator[Change]:
     text = _text(node, source)
     # The same kind of quote, because the literal may stand inside an f-string of the other kind.
     at, quote = min((text.find(quote), quote) for quote in "\"'" if quote in text)
@@ -260,13 +225,13 @@ def _string(node: Node, source: bytes) -> Iterator[_Found]:
     yield node, "constant", f"{'b' if 'b' in prefix else ''}{quote}{lines}{'XX' if empty else ''}{quote}"
 
 
-def _return(node: Node, source: bytes) -> Iterator[_Found]:
+def _return(node: Node, source: bytes) -> Iterator[Change]:
     value = _first(node)
     if value is not None and value.type not in _LITERALS:
         yield value, "return_value", "None" + _padding(value, source)
 
 
-def _statement(node: Node, source: bytes) -> Iterator[_Found]:
+def _statement(node: Node, source: bytes) -> Iterator[Change]:
     if node.type == "expression_statement":
         inner = _first(node)
         if inner is None or not _is_deletable(inner, source):
@@ -335,7 +300,7 @@ def _binds(name: Node) -> bool:
     }  # fmt: skip
 
 
-_RULES: dict[str, Callable[[Node, bytes], Iterator[_Found]]] = {
+_RULES: dict[str, Callable[[Node, bytes], Iterator[Change]]] = {
     "comparison_operator": _comparison,
     "boolean_operator": _swap(_BOOLEAN, "boolean"),
     "binary_operator": _swap(_ARITHMETIC, "arithmetic"),
