@@ -182,6 +182,7 @@ def build_platform(settings: Settings) -> Services:
             settings=settings,
             clock=clock,
             forge=build_forge(settings, os.environ),
+            known=records.known,
             driver=driver,
             artifacts=artifacts,
             graph=graph,

@@ -10,9 +10,12 @@ from msgspec import Struct
 from smp.domain.handoffs import ReviewRequest
 from smp.domain.ids import CommitSha, FilePath, NodeId
 from smp.domain.mutants import IntegrityReport, MutantStatus
+from smp.domain.records import KnownAboutFile
 from smp.domain.sandboxes import ChangedFile, ExecutionRecord
 from smp.domain.sessions import Session
+from smp.handoff.clean_text import bounded, issue_line, prose
 from smp.handoff.structural_diff import StructuralDiff
+from smp.handoff.surroundings import Reach, known_section, reach_section
 
 MAX_PICTURE_NODES = 30
 """A larger picture says less than the list above it."""
@@ -40,7 +43,6 @@ class RuntimeEdge(Struct, frozen=True, kw_only=True):
 
 def write_document(
     *,
-    title: str,
     session: Session,
     base_sha: CommitSha,
     issue_refs: tuple[str, ...],
@@ -50,35 +52,56 @@ def write_document(
     reports: tuple[IntegrityReport, ...],
     reviews: tuple[ReviewRequest, ...],
     executions: tuple[ExecutionRecord, ...],
+    reach: Reach,
+    known: tuple[KnownAboutFile, ...],
     include: Sections,
 ) -> str:
-    """The same arguments give the same text: no clock, no random order."""
-    parts = [f"# {_line(title)}", "", *_head(session, base_sha, issue_refs, reviews), *_files(files)]
+    """The same arguments give the same text: no clock, no random order. At most `MAX_CHARACTERS`; see `bounded`."""
+    parts = [_head(session, base_sha, issue_refs, reviews, _counts(files, diff, reports)), _files(files)]
     if include.structural_diff:
-        parts += _structure(diff) + _picture(diff, runtime if include.runtime_edges else ())
+        seen = runtime if include.runtime_edges else ()
+        parts += [_structure(diff), _picture(diff, seen, reach), reach_section(reach)]
     if include.runtime_edges:
-        parts += _runtime(runtime)
-    parts += _tests(reports, files)
+        parts.append(_runtime(runtime))
+    parts.append(_tests(reports, files))
     if include.mutation_score:
-        parts += _mutation(reports)
+        parts.append(_mutation(reports))
+    parts.append(known_section(known))
     if include.execution_log:
-        parts += _executions(executions)
-    return "\n".join(parts).rstrip() + "\n"
+        parts.append(_executions(executions))
+    return bounded(parts)
+
+
+def _counts(files: tuple[ChangedFile, ...], diff: StructuralDiff, reports: tuple[IntegrityReport, ...]) -> str:
+    """What a reviewer wants to know first, in one line."""
+    judged = [report for report in reports if not report.nothing_to_judge]
+    total = sum(report.mutants_total for report in judged)
+    proved = f"{sum(report.tests_passed for report in judged)} tests passed"
+    if total:
+        proved += f", {sum(report.mutants_killed for report in judged)} of {total} mutants killed"
+    changed = f"{len(diff.added)} definitions added, {len(diff.modified)} modified, {len(diff.removed)} removed"
+    return f"{len(files)} files; {changed}; {proved if judged else 'nothing for the integrity gate to judge'}."
 
 
 def _head(
-    session: Session, base_sha: CommitSha, issue_refs: tuple[str, ...], reviews: tuple[ReviewRequest, ...]
+    session: Session,
+    base_sha: CommitSha,
+    issue_refs: tuple[str, ...],
+    reviews: tuple[ReviewRequest, ...],
+    counts: str,
 ) -> list[str]:
     rows = [
-        f"- Task: {_line(session.task)}",
+        counts,
+        "",
+        f"- Task: {prose(session.task)}",
         f"- Agent: `{session.agent_id}`, session `{session.id}`, audit `{session.audit_id}`",
     ]
     rows.append(f"- Base: `{base_sha}`")
     if issue_refs:
-        rows.append(f"- Issues: {', '.join(_line(ref) for ref in issue_refs)}")
+        rows.append(f"- {issue_line(issue_refs)}")
     rows += [
         f"- Review: {review.status.value} by `{review.reviewer_agent}` (`{review.id}`)"
-        + (f": {_line(review.comments)}" if review.comments else "")
+        + (f": {prose(review.comments)}" if review.comments else "")
         for review in reviews
     ]
     return [*rows, ""]
@@ -105,8 +128,8 @@ def _structure(diff: StructuralDiff) -> list[str]:
     return [*lines, ""]
 
 
-def _picture(diff: StructuralDiff, runtime: tuple[RuntimeEdge, ...]) -> list[str]:
-    """A Mermaid graph of the changed definitions and the calls that came, went, or were seen."""
+def _picture(diff: StructuralDiff, runtime: tuple[RuntimeEdge, ...], reach: Reach) -> list[str]:
+    """A Mermaid graph of the changed definitions, their callers, and the calls that came, went, or were seen."""
     edges = [(a, b, "-->|new|") for a, b in diff.calls_added] + [(a, b, "-.->|gone|") for a, b in diff.calls_removed]
     drawn = {(a, b) for a, b, _ in edges}
     changed = {*diff.added, *diff.modified, *diff.removed}
@@ -115,7 +138,13 @@ def _picture(diff: StructuralDiff, runtime: tuple[RuntimeEdge, ...]) -> list[str
         for edge in runtime
         if (edge.source, edge.target) not in drawn and changed & {edge.source, edge.target}
     ]
-    nodes = sorted(changed | {node for a, b, _ in edges for node in (a, b)})
+    drawn = {(a, b) for a, b, _ in edges}
+    nodes = _ends(changed, edges)
+    callers = [(a, b, "-->") for a, b in reach.direct if (a, b) not in drawn]
+    # The callers come whole or not at all: half of them would look like all.
+    if len(_ends(changed, [*edges, *callers])) <= MAX_PICTURE_NODES:
+        edges += callers
+        nodes = _ends(changed, edges)
     if not nodes or len(nodes) > MAX_PICTURE_NODES:
         return []
     names = {node: f"n{index}" for index, node in enumerate(nodes)}
@@ -130,7 +159,11 @@ def _picture(diff: StructuralDiff, runtime: tuple[RuntimeEdge, ...]) -> list[str
                 f"  classDef {style} fill:{colour},color:#000",
                 f"  class {','.join(names[i] for i in ids)} {style}",
             ]
-    return [*lines, "```", ""]
+    return ["### Changed call graph", "", *lines, "```", ""]
+
+
+def _ends(changed: set[NodeId], edges: list[tuple[NodeId, NodeId, str]]) -> list[NodeId]:
+    return sorted(changed | {node for a, b, _ in edges for node in (a, b)})
 
 
 def _label(node: NodeId) -> str:
@@ -189,12 +222,13 @@ def _mutation(reports: tuple[IntegrityReport, ...]) -> list[str]:
         )
         lines += _listed(
             f"  - survived, declared equivalent: line {outcome.mutant.line} `{_line(outcome.mutant.original)}` → "
-            f"`{_line(outcome.mutant.mutated)}`: {_line(outcome.reason)}"
+            f"`{_line(outcome.mutant.mutated)}`: {prose(outcome.reason)}"
             for outcome in report.outcomes
             if outcome.reason is not None
         )
         lines += _listed(
             f"  - survived: line {outcome.mutant.line} `{_line(outcome.mutant.original)}` → `{_line(outcome.mutant.mutated)}`"
+            + (f"; `{outcome.test}` should have seen it" if outcome.test else "")
             for outcome in report.outcomes
             if outcome.status is MutantStatus.SURVIVED
         )
@@ -205,13 +239,14 @@ def _executions(executions: tuple[ExecutionRecord, ...]) -> list[str]:
     lines = ["## Execution log", ""]
     if not executions:
         return [*lines, "No command was run in the box besides the verification.", ""]
+    lines += ["<details>", f"<summary>{len(executions)} commands</summary>", ""]
     lines += ["| command | exit | ms | blocked |", "|---|---|---|---|"]
     for record in executions[-_MAX_ROWS:]:
         done = record.execution
         blocked = ", ".join(f"{block.host}:{block.port}" for block in done.network_blocks) or "-"
         ended = "timed out" if done.timed_out else str(done.exit_code)
         lines.append(f"| {_code(record.command)} | {ended} | {done.duration_ms:.0f} | {blocked} |")
-    return [*lines, ""]
+    return [*lines, "", "</details>", ""]
 
 
 def _code(command: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -20,13 +20,16 @@ from smp.domain.handoffs import BranchChange, FileConflict, PullRequest, PushedB
 from smp.domain.ids import CommitSha, ContentHash, FilePath, VerifyId
 from smp.domain.mutants import IntegrityReport
 from smp.domain.paths import covers
+from smp.domain.records import KnownAboutFile
 from smp.domain.sandboxes import ChangedFile, ExecutionRecord, Sandbox, SandboxStatus
 from smp.domain.sessions import AuditEvent, Session
 from smp.domain.swarms import BranchClash, SwarmBranch
 from smp.domain.verification import passed_reports, tree_hash
+from smp.handoff.clean_text import without_secrets
 from smp.handoff.document import RuntimeEdge, Sections, files_of, write_document
 from smp.handoff.review import require_approval
-from smp.handoff.structural_diff import StructuralDiff, diff_calls, diff_definitions
+from smp.handoff.structural_diff import StructuralDiff, diff_definitions, diff_previews
+from smp.handoff.surroundings import reach_of
 from smp.indexing.pipeline import Indexer
 from smp.indexing.reports import FileChange
 from smp.ports.artifact_store import EXECUTION, VERIFY, ArtifactStore
@@ -39,6 +42,8 @@ from smp.settings import Settings
 
 PULL_REQUEST = "pull_request"
 METHOD = "smp/handoff/pr"
+_MAX_KNOWN = 50
+"""Files of a change whose records are read."""
 
 
 class PullRequestRequest(Struct, frozen=True, kw_only=True):
@@ -92,7 +97,9 @@ class HandoffService:
         graph: GraphStore,
         indexer: Indexer,
         session_store: SessionStore,
+        known: Callable[[str], KnownAboutFile | None],
     ) -> None:
+        """known: What earlier sessions left about a file."""
         self._settings = settings
         self._clock = clock
         self._forge = forge
@@ -101,6 +108,7 @@ class HandoffService:
         self._graph = graph
         self._indexer = indexer
         self._sessions = session_store
+        self._known = known
 
     def pull_request(
         self, session: Session, sandbox: Sandbox, request: PullRequestRequest, *, key: str = ""
@@ -143,7 +151,6 @@ class HandoffService:
         executions = self._executions(session, sandbox)
         runtime = _runtime_edges(executions)
         body = write_document(
-            title=request.title,
             session=session,
             base_sha=spec.commit_sha,
             issue_refs=request.issue_refs,
@@ -153,10 +160,15 @@ class HandoffService:
             reports=reports,
             reviews=reviews,
             executions=executions,
+            reach=reach_of(self._graph, diff),
+            known=tuple(found for path in files_of(files)[:_MAX_KNOWN] if (found := self._known(path)) is not None),
             include=request.include,
         )
+        body = without_secrets(
+            body, (self._settings.repo, self._settings.data_dir, self._settings.cache_dir, Path.home())
+        )
         published = self._forge.publish(replace(change, body=body), files)
-        document = self._write_document(change.branch, body)
+        document = self._write_document(change.branch, f"# {change.title}\n\n{body}")
         deltas = [report.coverage_delta_pct for report in reports if report.coverage_delta_pct is not None]
         total = sum(report.mutants_total for report in reports)
         result = PullRequestResult(
@@ -192,19 +204,17 @@ class HandoffService:
         )
 
     def _structural_diff(self, commit: CommitSha, files: tuple[ChangedFile, ...]) -> StructuralDiff:
-        """Definitions against the base commit; calls against the graph, which knows the whole repository."""
+        """Definitions and calls against the base commit, whatever the working tree holds of the changed files.
+
+        The graph lends the rest of the repository: both sides are linked against it.
+        """
+        plain = [file for file in files if file.link is None]
+        before = self._at_commit(commit, files_of(files))
+        base = self._indexer.preview(_change(file.path, before.get(file.path)) for file in plain)
+        head = self._indexer.preview(_change(file.path, file.content) for file in plain)
         after = {file.path: file.content for file in files if file.content is not None}
-        diff = diff_definitions(self._at_commit(commit, files_of(files)), after)
-        changes = [
-            FileChange(
-                path=file.path, content=file.content, change_type="deleted" if file.content is None else "modified"
-            )
-            for file in files
-            if file.link is None
-        ]
-        preview = self._indexer.preview(changes)
-        added, removed = diff_calls(preview.before_edges, preview.after_edges)
-        return replace(diff, calls_added=tuple(added), calls_removed=tuple(removed))
+        added, removed = diff_previews(base, head)
+        return replace(diff_definitions(before, after), calls_added=tuple(added), calls_removed=tuple(removed))
 
     def _at_commit(self, commit: CommitSha, paths: tuple[FilePath, ...]) -> Mapping[FilePath, bytes]:
         root = Path(self._driver.lower(commit)).resolve()
@@ -252,6 +262,10 @@ class HandoffService:
             detail=published.id,
         )
         self._sessions.append(session.id, event)
+
+
+def _change(path: FilePath, content: bytes | None) -> FileChange:
+    return FileChange(path=path, content=content, change_type="deleted" if content is None else "modified")
 
 
 def _check(session: Session, commit: CommitSha, request: PullRequestRequest, files: tuple[ChangedFile, ...]) -> None:

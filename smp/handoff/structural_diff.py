@@ -10,6 +10,7 @@ from msgspec import Struct
 from smp.domain.graph import CALLS, Edge, Node, NodeKind
 from smp.domain.ids import FilePath, NodeId
 from smp.indexing.analyse import analyse
+from smp.indexing.reports import GraphPreview
 
 _DEFINITIONS = frozenset(NodeKind) - {
     NodeKind.FILE, NodeKind.CONFIG, NodeKind.PACKAGE, NodeKind.REPOSITORY, NodeKind.COMMUNITY
@@ -59,13 +60,27 @@ def diff_definitions(before: Mapping[FilePath, bytes], after: Mapping[FilePath, 
     )
 
 
-def diff_calls(
-    before: Iterable[Edge], after: Iterable[Edge]
+def diff_previews(
+    base: GraphPreview, head: GraphPreview
 ) -> tuple[list[tuple[NodeId, NodeId]], list[tuple[NodeId, NodeId]]]:
-    """(added, removed) calls as (caller, callee), sorted."""
-    old = {(edge.source, edge.target) for edge in before if edge.kind in CALLS and edge.target is not None}
-    new = {(edge.source, edge.target) for edge in after if edge.kind in CALLS and edge.target is not None}
+    """(added, removed) calls as (caller, callee), sorted, from one state of some files to another.
+
+    Both are previews against the same graph. A preview is silent about files that it leaves as they are in the graph; what
+    these hold is in the other preview, as its state before.
+    """
+    old = _calls(base.after_edges) | _calls(head.before_edges, without={*base.files, *base.relinked})
+    new = _calls(head.after_edges) | _calls(base.before_edges, without={*head.files, *head.relinked})
     return sorted(new - old), sorted(old - new)
+
+
+def _calls(edges: Iterable[Edge], without: set[FilePath] | None = None) -> set[tuple[NodeId, NodeId]]:
+    return {
+        (edge.source, edge.target)
+        for edge in edges
+        if edge.kind in CALLS
+        and edge.target is not None
+        and not (without and edge.source.partition(":")[2].partition("#")[0] in without)
+    }
 
 
 def _definitions(files: Mapping[FilePath, bytes]) -> dict[NodeId, tuple[Node, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import cast
@@ -18,10 +19,11 @@ from smp.adapters.memory import MemoryStore
 from smp.adapters.sessions_sqlite.artifacts import SqliteArtifactStore
 from smp.adapters.sessions_sqlite.sessions import SqliteSessionStore
 from smp.domain.errors import ForgeFailed, Invalid, SandboxNotFound, ScopeViolation, VerificationRequired
-from smp.domain.graph import Edge, EdgeKind
+from smp.domain.graph import Edge, EdgeKind, GraphDelta, GraphPart, Node, NodeKind, Owner
 from smp.domain.handoffs import ReviewDecision, ReviewRequest, ReviewStatus
 from smp.domain.ids import AgentId, FilePath, HandoffId, NodeId, SandboxId, SessionId, VerifyId
 from smp.domain.mutants import IntegrityReport, Mutant, MutantOutcome, MutantStatus
+from smp.domain.records import KnownAboutFile
 from smp.domain.sandboxes import ChangedFile, Execution, ExecutionRecord, RuntimeCall, Sandbox, SandboxSpec
 from smp.domain.sessions import AuditEvent
 from smp.domain.verification import tree_hash
@@ -47,7 +49,7 @@ class CallsByName:
         given = [change for change in changes if change.path.endswith(".py")]
         before = [edge for c in given for edge in _calls(c.path, (self._root / c.path).read_bytes())]
         after = [edge for c in given for edge in _calls(c.path, c.content or b"")]
-        return GraphPreview(files=(), before_edges=tuple(before), after_edges=tuple(after))
+        return GraphPreview(files=tuple(c.path for c in given), before_edges=tuple(before), after_edges=tuple(after))
 
 
 def _calls(path: FilePath, content: bytes) -> list[Edge]:
@@ -81,16 +83,26 @@ class Desk:
         self.store.insert(self.session, AuditEvent(seq=1, at=START, method="smp/session/open"))
         spec = SandboxSpec(sandbox_id=SandboxId("box_1"), session_id=self.session.id, commit_sha=self.commit)
         self.box: Sandbox = self.driver.spawn(spec)
+        self.known: dict[str, KnownAboutFile] = {}
+        self.graph = MemoryStore()
         self.service = HandoffService(
             settings=self.settings,
             clock=SystemClock(),
             forge=GitForge(self.settings),
             driver=self.driver,
             artifacts=self.artifacts,
-            graph=MemoryStore(),
+            graph=self.graph,
             indexer=cast("Indexer", CallsByName(self.repo)),
             session_store=self.store,
+            known=self.known.get,
         )
+
+    def hold(self, node_id: NodeId, calls: NodeId | None = None) -> None:
+        """Something of the repository that is in the graph."""
+        path, _, name = node_id.partition(":")[2].partition("#")
+        node = Node(id=node_id, kind=NodeKind.FUNCTION, name=name, qualname=name, file=FilePath(path))
+        edges = (Edge(kind=EdgeKind.CALLS_STATIC, source=node_id, target=calls),) if calls is not None else ()
+        self.graph.apply(GraphDelta(parts=(GraphPart(owner=Owner(path), nodes=(node,), edges=edges),)))
 
     def edit(
         self, path: str = "src/prices.py", text: str = PRICES.replace("return cents\n", "return cents - tax(cents)\n")
@@ -174,6 +186,67 @@ def test_sections_that_are_not_wanted_are_left_out(desk: Desk) -> None:
     result = desk.service.pull_request(desk.session, desk.box, replace(REQUEST, include=none))
     headings = [line for line in Path(result.document).read_text("utf-8").splitlines() if line.startswith("## ")]
     assert headings == ["## Files", "## Tests"]
+
+
+def test_calls_are_compared_with_the_base_commit_not_with_the_working_tree(desk: Desk) -> None:
+    write_files(desk.repo, {"src/prices.py": PRICES.replace("return 2 * cents", "return net(cents)")})
+    desk.edit()
+    desk.vouch()
+    result = desk.service.pull_request(desk.session, desk.box, REQUEST)
+    assert (result.diff.calls_added, result.diff.calls_removed) == (((NET, TAX),), ())
+
+
+def test_a_reviewer_sees_who_is_affected_what_was_known_and_what_to_close(desk: Desk) -> None:
+    caller = NodeId("function:src/till.py#pay")
+    desk.hold(NET)
+    desk.hold(caller, calls=NET)
+    desk.known["src/prices.py"] = KnownAboutFile(
+        episodes=("ep_1",),
+        failures=("f1",),
+        file="src/prices.py",
+        fixed_by={"f1": ("r1",)},
+        node="n",
+        rules=("r1",),
+        seen_counts={},
+    )
+    desk.edit()
+    desk.vouch()
+    text = Path(desk.service.pull_request(desk.session, desk.box, REQUEST).document).read_text("utf-8")
+    for part in (
+        "Fixes #42",
+        f"- `{caller}` → `{NET}`",
+        "1 unchanged definitions in 1 files",
+        "1 earlier sessions",
+        "rules `r1`",
+    ):
+        assert part in text
+    assert re.search(r"n\d --> n\d", text)
+
+
+def test_neither_secrets_nor_places_of_this_machine_get_out(desk: Desk) -> None:
+    desk.edit()
+    desk.vouch()
+    desk.log(f"cd {desk.repo}/src && API_TOKEN=planted-secret-1 pytest")
+    result = desk.service.pull_request(desk.session, desk.box, REQUEST)
+    text = Path(result.document).read_text("utf-8")
+    assert "cd <repo>/src && API_TOKEN=*** pytest" in text
+    stored = b"".join(path.read_bytes() for path in (desk.settings.data_dir / "pull_requests").rglob("*.md"))
+    assert b"planted-secret-1" not in stored
+    assert str(desk.repo).encode() not in stored
+
+
+def test_however_many_commands_the_document_stays_within_what_hosts_take(desk: Desk) -> None:
+    desk.edit()
+    desk.vouch()
+    for number in range(60):
+        calls = [
+            RuntimeCall(source=NodeId(f"function:src/{'d/' * 700}{number}.py#a{at}"), target=NET, count=1, new=True)
+            for at in range(3)
+        ]
+        desk.log(f"run {number} {'x' * 300}", *calls)
+    text = Path(desk.service.pull_request(desk.session, desk.box, REQUEST).document).read_text("utf-8")
+    assert len(text) < 65_536
+    assert "## Runtime edges\n\n_Left out" in text
 
 
 def test_a_base_that_moved_over_the_same_lines_is_a_conflict_whose_branch_is_left_for_people(desk: Desk) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from smp.domain.graph import Edge, EdgeKind, UnresolvedReason
 from smp.domain.ids import FilePath, NodeId
-from smp.handoff.structural_diff import StructuralDiff, diff_calls, diff_definitions
+from smp.handoff.structural_diff import StructuralDiff, diff_definitions, diff_previews
+from smp.indexing.reports import GraphPreview
 
 BEFORE = b"""def net(cents):
     free = cents // 10
@@ -76,5 +77,26 @@ def test_calls_are_compared_by_their_ends() -> None:
     ]
     unresolved = Edge(kind=EdgeKind.CALLS_UNRESOLVED, source=a, to_name="x", reason=UnresolvedReason.DYNAMIC)
     after = [Edge(kind=EdgeKind.CALLS_STATIC, source=a, target=c, line=9), unresolved]
-    assert diff_calls(before, after) == ([(a, c)], [(a, b)])
-    assert diff_calls(before, [Edge(kind=EdgeKind.CALLS_STATIC, source=a, target=b, line=7)]) == ([], [])
+    assert between(before, after) == ([(a, c)], [(a, b)])
+    assert between(before, [Edge(kind=EdgeKind.CALLS_STATIC, source=a, target=b, line=7)]) == ([], [])
+
+
+def between(before: list[Edge], after: list[Edge]) -> tuple[list[tuple[NodeId, NodeId]], list[tuple[NodeId, NodeId]]]:
+    """From the state of the graph to another of a.py."""
+    base = GraphPreview(files=(), before_edges=tuple(before))
+    return diff_previews(
+        base, GraphPreview(files=(FilePath("a.py"),), before_edges=tuple(before), after_edges=tuple(after))
+    )
+
+
+def test_what_one_side_leaves_as_the_graph_has_it_counts_as_it_is_there() -> None:
+    a, b, c = NodeId("function:a.py#a"), NodeId("function:b.py#b"), NodeId("function:b.py#c")
+    held, other = (
+        Edge(kind=EdgeKind.CALLS_STATIC, source=a, target=b),
+        Edge(kind=EdgeKind.CALLS_STATIC, source=a, target=c),
+    )
+    changed, linked = (FilePath("b.py"),), (FilePath("a.py"),)
+    base = GraphPreview(files=changed, relinked=linked, before_edges=(held,), after_edges=(other,))
+    assert diff_previews(base, GraphPreview(files=())) == ([(a, b)], [(a, c)])
+    assert diff_previews(GraphPreview(files=()), base) == ([(a, c)], [(a, b)])
+    assert diff_previews(base, base) == ([], [])
