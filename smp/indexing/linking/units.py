@@ -78,7 +78,7 @@ def make_refs(unit: Unit) -> None:
 
     def unique(key: str) -> str:
         counts[key] = counts.get(key, 0) + 1
-        return key if counts[key] == 1 else f"{key}~{counts[key]}"
+        return key if counts[key] == 1 else f"{key}\0{counts[key]}"  # no id has that: ids end in ~2 as well
 
     for index, cls in enumerate(unit.summary.classes):
         class_id = definitions[cls.definition] if cls.definition != NOTHING else ""

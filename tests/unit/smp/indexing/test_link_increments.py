@@ -234,3 +234,18 @@ def test_classes_that_go_while_one_was_asked_for_what_overrides_it_leave_nothing
     emptied = reader.analysed({"a.py": "\n"})
     again = linker(emptied, configs={}, changed=frozenset({FilePath("a.py")}), state=state)
     assert _shown(again.edges) == _shown(link(emptied, configs={}).edges)
+
+
+def test_unnamed_functions_of_functions_of_one_name_stay_apart() -> None:
+    text = "def f(g):\n    g(lambda: 1)\n    g(lambda: 2)\n\ndef f(g):\n    g(lambda a, b: a.x(b))\n"
+    reader, linker = _Reader(), Linker()
+    before, after = {"m.py": text}, {"m.py": "\n" + text}
+    first = linker(reader.analysed(before), configs={})
+    again = linker(
+        reader.analysed(after),
+        configs={},
+        changed=frozenset({FilePath("m.py")}),
+        state=first.state,
+        digests=first.digests,
+    )
+    assert _shown(dict(again.edges)) == _shown(dict(link(reader.analysed(after), configs={}).edges))
