@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import functools
 import json
 import os
 import re
@@ -25,6 +26,8 @@ from typing import Any
 import websockets
 
 REQUEST = b'{"jsonrpc":"2.0","id":1,"method":"smp/navigate","params":{"query":"f1"}}'
+UNHANDLED = b'{"jsonrpc":"2.0","id":1,"method":"smp/none","params":{}}'
+"""A call that no handler answers: what it costs is the transport's and the dispatcher's."""
 WARM_S = 3.0
 """Time stamps of the repository are trusted from then on, so that handlers take what they take later."""
 
@@ -74,6 +77,8 @@ def over_sockets(repo: Path, seconds: float) -> dict[str, dict[str, float]]:
         for name, client, connections in (
             ("HTTP, 1", http_client, 1),
             ("HTTP, 8", http_client, 8),
+            ("no handler, 1", functools.partial(http_client, request=UNHANDLED), 1),
+            ("no handler, 8", functools.partial(http_client, request=UNHANDLED), 8),
             ("WebSocket, 1", websocket_client, 1),
             ("WebSocket, 8", websocket_client, 8),
         ):
@@ -115,17 +120,17 @@ async def load(
     return times
 
 
-async def http_client(port: int, seconds: float, times: list[float]) -> None:
+async def http_client(port: int, seconds: float, times: list[float], *, request: bytes = REQUEST) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    head = f"POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(REQUEST)}\r\n\r\n".encode()
+    head = f"POST /rpc HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(request)}\r\n\r\n".encode()
     ends = time.perf_counter() + seconds
     while (started := time.perf_counter()) < ends:
-        writer.write(head + REQUEST)
+        writer.write(head + request)
         answer = await reader.readuntil(b"\r\n\r\n")
         length = int(re.search(rb"(?i)content-length: (\d+)", answer)[1])  # type: ignore[index]
         body = await reader.readexactly(length)
         times.append(time.perf_counter() - started)
-        assert b'"result"' in body, body
+        assert (b'"result"' in body) == (request is REQUEST), body
     writer.close()
 
 

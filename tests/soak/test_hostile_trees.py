@@ -49,9 +49,13 @@ def indexed(repo: Path) -> tuple[dict[str, Any], int]:
 
     sampler = threading.Thread(target=sample)
     sampler.start()
-    out, err = child.communicate(timeout=1200)
-    done.set()
-    sampler.join()
+    try:
+        out, err = child.communicate(timeout=1200)
+    finally:
+        child.kill()
+        child.wait()
+        done.set()
+        sampler.join()
     assert child.returncode == 0, err
     return json.loads(out), peak
 
@@ -96,7 +100,7 @@ TREES: dict[str, Callable[[Path], object]] = {
     "c++": lambda repo: (repo / "deep.cpp").write_text("int f() { return " + "g(" * DEEP + "1" + ")" * DEEP + "; }\n"),
     "c#": lambda repo: (repo / "Deep.cs").write_text("class D { object X = " + "(" * DEEP + "1" + ")" * DEEP + "; }\n"),
 }  # fmt: skip
-SKIPPED = frozenset({"100 MB", "100 MB, one line", "folders"})
+SKIPPED = frozenset({"100 MB", "100 MB, one line", "folders", "1,900 folders"})
 
 
 @pytest.mark.slow

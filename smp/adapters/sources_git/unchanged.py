@@ -16,6 +16,7 @@ RACY_NS = 2_000_000_000
 """A file written this shortly before it was looked at may change again under the same time stamp."""
 
 Stamp = tuple[int, int, int, int]
+_REF_BYTES = 8192
 _ABSENT: Stamp = (-1, -1, -1, -1)
 
 
@@ -90,18 +91,31 @@ def places_of(root: Path, files: Iterable[str], skipped: Callable[[str], bool], 
 def head_key(git_dir: Path, common_dir: Path) -> bytes | None:
     """What HEAD says and what it leads to: equal keys, equal commits. None where the files do not tell (reftable)."""
     try:
-        head = (git_dir / "HEAD").read_bytes()
+        head = _content(f"{git_dir}/HEAD")
         if not head.startswith(b"ref: "):
             return head
         name = os.fsdecode(head[5:].strip())
         if name.endswith("/.invalid"):
             return None
         try:
-            return head + (common_dir / name).read_bytes()
+            return head + _content(f"{common_dir}/{name}")
         except FileNotFoundError:
-            return head + repr(_look(str(common_dir / "packed-refs"))).encode()
+            return head + repr(_look(f"{common_dir}/packed-refs")).encode()
     except OSError:
         return None
+
+
+def _content(place: str) -> bytes:
+    """Of a file of a few bytes; asked for with every answer, where a `Path` would cost more than the reading.
+
+    Raises:
+        OSError: It is not there, or cannot be read.
+    """
+    descriptor = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(descriptor, _REF_BYTES)
+    finally:
+        os.close(descriptor)
 
 
 def _look(place: str) -> Stamp:
