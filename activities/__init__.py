@@ -40,6 +40,7 @@ def build_activities(services: Services, *, host_queue: str) -> Sequence[Callabl
         sessions.rollback,
         sessions.close,
         sessions.touch,
+        sessions.claim,
         agent.edits,
         agent.command,
         sandboxes.spawn,

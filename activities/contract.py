@@ -21,6 +21,7 @@ SESSION_UPDATE = "session.update"
 SESSION_ROLLBACK = "session.rollback"
 SESSION_CLOSE = "session.close"
 SESSION_TOUCH = "session.touch"
+SESSION_CLAIM = "session.claim"
 AGENT_EDITS = "agent.edits"
 AGENT_COMMAND = "agent.command"
 SANDBOX_SPAWN = "sandbox.spawn"
@@ -45,7 +46,8 @@ class Step(Struct, frozen=True, kw_only=True):
 
     Attributes:
         key: `<workflow id>/<epoch>#<n>:<activity>`; `n` counts in the workflow, so a retry has the same key.
-        driver: `<workflow id>/<first run id>`; the store refuses steps of anyone else.
+        driver: `<workflow id>/<first run id>`, and after an operator's reset `~<seed>` behind it; the store refuses steps of
+            anyone else.
     """
 
     key: str

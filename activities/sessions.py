@@ -20,6 +20,7 @@ from smp.domain.errors import (
 from smp.domain.ids import SessionId
 from smp.domain.runs import Verdict
 from smp.domain.session_steps import DryrunReport, DryrunVerdict, GuardReport, GuardVerdict, OpenSession
+from smp.domain.sessions import SessionStatus
 from smp.indexing.reports import FileChange
 
 if TYPE_CHECKING:
@@ -107,6 +108,19 @@ class SessionActivities:
             )
         report = self._services.sessions.update(step.session_id, tuple(changes), driver=step.driver, key=step.key)
         return contract.Done(detail=report.status)
+
+    @activity.defn(name=contract.SESSION_CLAIM, no_thread_cancel_exception=True)
+    def claim(self, step: contract.Step) -> contract.Done:
+        """Take the session over from an earlier run of the same workflow. Idempotent: what is ours already stays so."""
+        session = self._services.session_store.get(SessionId(step.session_id))
+        if session is None or session.status is not SessionStatus.ACTIVE:
+            return contract.Done(detail="it has ended")  # the step that follows says so in its own words
+        if session.driver == step.driver:
+            return contract.Done(detail="claimed")
+        if session.driver.rpartition("/")[0] != step.driver.rpartition("/")[0]:
+            raise Fenced(f"session {step.session_id!r} is driven by {session.driver!r}, not by this workflow")
+        self._services.sessions.take_over(step.session_id, expected=session.driver, driver=step.driver)
+        return contract.Done(detail=f"claimed from {session.driver}")
 
     @activity.defn(name=contract.SESSION_TOUCH, no_thread_cancel_exception=True)
     def touch(self, step: contract.Step) -> contract.Done:

@@ -53,7 +53,9 @@ class SessionSteps:
         self._handed: contract.HandedOff | None = None
         self._deadline = workflow.now() + timedelta(seconds=request.ttl_seconds)
         info = workflow.info()
-        self._driver = f"{info.workflow_id}/{info.first_execution_run_id}"
+        self._first_driver = self._driver = f"{info.workflow_id}/{info.first_execution_run_id}"
+        self._epoch = 1
+        self._seed = workflow.random_seed()
 
     # One method a phase: build the struct, call the activity, keep what later phases need, give the verdict.
 
@@ -384,12 +386,34 @@ class SessionSteps:
         summary: str,
         queue: str = "",
     ) -> T:
+        await self._claim_after_reset()
         self._calls += 1
-        key = f"{workflow.info().workflow_id}/1#{self._calls}:{activity}"
+        key = f"{workflow.info().workflow_id}/{self._epoch}#{self._calls}:{activity}"
         config["task_queue"] = queue or self._request.task_queue
         config["summary"] = summary[:200]
         answer: T = await workflow.execute_activity(activity, build(key), result_type=result, **config)
         return answer
+
+    async def _claim_after_reset(self) -> None:
+        """Take the session over from the run that an operator's reset has ended.
+
+        Neither the run's id nor that of the first run tells a reset: the one differs in the part that is replayed too, the
+        other never does. The random seed changes exactly where the reset is. Activities of the former run that still go on
+        are fenced by the new driver, and `_epoch` gives their keys no say in the new one's.
+        """
+        seed = workflow.random_seed()
+        if seed == self._seed or self._opened is None:
+            return
+        self._seed = seed
+        self._epoch += 1
+        self._driver = f"{self._first_driver}~{seed:x}"
+        await self._call(
+            contract.SESSION_CLAIM,
+            lambda key: contract.Step(**self._step(key)),
+            contract.Done,
+            options.store(self._request.patience),
+            summary="claim the session again after a reset",
+        )
 
     def _step(self, key: str) -> dict[str, Any]:
         return {"key": key, "session_id": self._request.session_id, "driver": self._driver}

@@ -240,6 +240,16 @@ class SessionDoubles:
         """Done."""
         return self._done(step, contract.SESSION_UPDATE)
 
+    @activity.defn(name=contract.SESSION_CLAIM, no_thread_cancel_exception=True)
+    def claim(self, step: contract.Step) -> contract.Done:
+        """Another driver from now on."""
+
+        def take(db: sqlite3.Connection) -> contract.Done:
+            db.execute("UPDATE sessions SET driver=? WHERE id=?", (step.driver, step.session_id))
+            return contract.Done()
+
+        return msgspec.json.decode(self._effect(step, contract.SESSION_CLAIM, take), type=contract.Done)
+
     @activity.defn(name=contract.SESSION_TOUCH, no_thread_cancel_exception=True)
     def touch(self, step: contract.Step) -> contract.Done:
         """Done."""

@@ -18,6 +18,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from temporalio.api.common.v1 import WorkflowExecution
+from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 
 from smp.adapters.runs_temporal import TemporalRunEngine, connect
 from smp.cli import devserver
@@ -115,6 +117,29 @@ class Rig:
             patience=Patience(heartbeat=2.0, retry_initial=0.05, retry_maximum=0.5, give_up=60, cleanup=60),
             **given,
         )
+
+    def reset(self, run: str, *, before: str) -> None:
+        """As an operator does it: back to where the workflow was about to call an activity, in a new run."""
+
+        async def ask() -> None:
+            client = await connect(self.settings.temporal)
+            events = (await client.get_workflow_handle(run).fetch_history()).events
+            scheduled = next(
+                event.activity_task_scheduled_event_attributes
+                for event in events
+                if event.activity_task_scheduled_event_attributes.activity_type.name == before
+            )
+            await client.workflow_service.reset_workflow_execution(
+                ResetWorkflowExecutionRequest(
+                    namespace=client.namespace,
+                    workflow_execution=WorkflowExecution(workflow_id=run),
+                    reason="by a test",
+                    workflow_task_finish_event_id=scheduled.workflow_task_completed_event_id,
+                    request_id=uuid.uuid4().hex,
+                )
+            )
+
+        asyncio.run(ask())
 
     @contextlib.contextmanager
     def worker(self, **options: Any) -> Iterator[SessionDoubles]:

@@ -14,7 +14,7 @@ from smp.domain.ids import FilePath
 from smp.domain.swarms import SwarmOutcome
 from tests.builders.shop_repository import FIXED, TESTS, Shop
 
-pytestmark = [pytest.mark.temporal, pytest.mark.sandbox, pytest.mark.slow]
+pytestmark = [pytest.mark.temporal, pytest.mark.sandbox, pytest.mark.slow, pytest.mark.timeout(1860)]
 SESSIONS = 20
 PRICES = FilePath("shop/prices.py")
 
@@ -35,7 +35,10 @@ def test_twenty_mvcc_sessions_on_one_file_all_end_and_their_conflict_is_reported
     file = tmp_path / "tasks.json"
     file.write_text(json.dumps({"defaults": {"test_cmd": "python -m pytest -q -p no:cacheprovider"}, "tasks": tasks}))
     process = shop.smp("swarm", "run", str(file), "--json")
-    said, complaints = process.communicate(timeout=1800)
+    try:
+        said, complaints = process.communicate(timeout=1800)
+    finally:
+        process.kill()  # its worker notices, and ends with it
     outcome = msgspec.json.decode(said, type=SwarmOutcome)
     assert [row.status for row in outcome.rows] == ["completed"] * SESSIONS, complaints
     assert process.returncode == 1, "branches that do not merge are no success"

@@ -80,6 +80,16 @@ def unjudged(rig: Rig) -> str:
         return _ended(rig, rig.engine.start_session(rig.request(AGENT, unjudged=True)))
 
 
+def reset(rig: Rig) -> str:
+    rig.hold_file.touch()
+    with rig.worker(hold=("sandbox.execute",)):
+        run = rig.engine.start_session(rig.request(AGENT))
+        rig.wait_for_try("sandbox.execute")
+        rig.reset(run, before="session.dryrun")
+        rig.hold_file.unlink()
+        return _ended(rig, run)
+
+
 def remote(rig: Rig) -> str:
     with rig.worker(script={"sandbox.execute": ["fail", "pass"]}):
         run = rig.engine.start_session(rig.request(Remote()))
@@ -154,7 +164,7 @@ def reap(rig: Rig) -> str:
 
 CASES: dict[str, Callable[[Rig], str]] = {
     case.__name__: case
-    for case in (completed, looped, budget, cancelled, expired, conflict, command, unjudged, remote, reviewed)
+    for case in (completed, looped, budget, cancelled, expired, conflict, command, unjudged, reset, remote, reviewed)
 }
 OTHERS: dict[str, Callable[[Rig], str]] = {
     case.__name__: case for case in (swarm, swarm_continued, swarm_cancelled, reap)

@@ -30,6 +30,7 @@ EXPECTED = {
     "command",
     "unjudged",
     "remote",
+    "reset",
     "reviewed",
 }
 SWARMS = {"swarm", "swarm_continued", "swarm_cancelled"}
