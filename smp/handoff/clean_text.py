@@ -34,6 +34,11 @@ def prose(text: str) -> str:
     return _MENTION.sub("@\u200b", line)
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 file`, `2 files`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def issue_line(refs: tuple[str, ...]) -> str:
     """References such that both hosts link them, and close what is an issue when the change is merged."""
     fixes = [ref for ref in (_numbered(ref) for ref in refs) if _ISSUE.fullmatch(ref)]

@@ -13,7 +13,7 @@ from smp.domain.mutants import IntegrityReport, MutantStatus
 from smp.domain.records import KnownAboutFile
 from smp.domain.sandboxes import ChangedFile, ExecutionRecord
 from smp.domain.sessions import Session
-from smp.handoff.clean_text import bounded, issue_line, prose
+from smp.handoff.clean_text import bounded, counted, issue_line, prose
 from smp.handoff.structural_diff import StructuralDiff
 from smp.handoff.surroundings import Reach, known_section, reach_section
 
@@ -76,11 +76,15 @@ def _counts(files: tuple[ChangedFile, ...], diff: StructuralDiff, reports: tuple
     """What a reviewer wants to know first, in one line."""
     judged = [report for report in reports if not report.nothing_to_judge]
     total = sum(report.mutants_total for report in judged)
-    proved = f"{sum(report.tests_passed for report in judged)} tests passed"
+    proved = f"{counted(sum(report.tests_passed for report in judged), 'test')} passed"
     if total:
-        proved += f", {sum(report.mutants_killed for report in judged)} of {total} mutants killed"
-    changed = f"{len(diff.added)} definitions added, {len(diff.modified)} modified, {len(diff.removed)} removed"
-    return f"{len(files)} files; {changed}; {proved if judged else 'nothing for the integrity gate to judge'}."
+        proved += f", {sum(report.mutants_killed for report in judged)} of {counted(total, 'mutant')} killed"
+    changed = (
+        f"{counted(len(diff.added), 'definition')} added, {len(diff.modified)} modified, {len(diff.removed)} removed"
+    )
+    return (
+        f"{counted(len(files), 'file')}; {changed}; {proved if judged else 'nothing for the integrity gate to judge'}."
+    )
 
 
 def _head(
@@ -118,7 +122,7 @@ def _is_gone(file: ChangedFile) -> bool:
 def _structure(diff: StructuralDiff) -> list[str]:
     lines = ["## Structural diff", ""]
     lines += [f"{len(diff.added)} added, {len(diff.modified)} modified, {len(diff.removed)} removed, "
-              f"{len(diff.signatures)} with another signature; {len(diff.calls_added)} calls added, "
+              f"{len(diff.signatures)} with another signature; {counted(len(diff.calls_added), 'call')} added, "
               f"{len(diff.calls_removed)} removed.", ""]  # fmt: skip
     for word, ids in (("added", diff.added), ("modified", diff.modified), ("removed", diff.removed)):
         lines += _listed(f"- {word}: `{node_id}`" for node_id in ids)
@@ -176,7 +180,7 @@ def _runtime(runtime: tuple[RuntimeEdge, ...]) -> list[str]:
     lines = [
         "## Runtime edges",
         "",
-        f"{len(runtime)} calls between known nodes seen in this box, {len(new)} for the first time.",
+        f"{counted(len(runtime), 'call')} between known nodes seen in this box, {len(new)} for the first time.",
         "",
     ]
     shown = sorted(runtime, key=lambda edge: (not edge.is_new, edge.source, edge.target))
@@ -239,7 +243,7 @@ def _executions(executions: tuple[ExecutionRecord, ...]) -> list[str]:
     lines = ["## Execution log", ""]
     if not executions:
         return [*lines, "No command was run in the box besides the verification.", ""]
-    lines += ["<details>", f"<summary>{len(executions)} commands</summary>", ""]
+    lines += ["<details>", f"<summary>{counted(len(executions), 'command')}</summary>", ""]
     lines += ["| command | exit | ms | blocked |", "|---|---|---|---|"]
     for record in executions[-_MAX_ROWS:]:
         done = record.execution

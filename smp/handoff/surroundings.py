@@ -7,6 +7,7 @@ from msgspec import Struct
 from smp.domain.graph import CALLS, Direction
 from smp.domain.ids import NodeId
 from smp.domain.records import KnownAboutFile
+from smp.handoff.clean_text import counted
 from smp.handoff.structural_diff import StructuralDiff
 from smp.ports.graph_store import GraphStore
 
@@ -47,7 +48,7 @@ def reach_section(reach: Reach) -> list[str]:
     files = {source.partition(":")[2].partition("#")[0] for source in sources}
     lines = [
         "## Blast radius", "",
-        f"{len(sources)} unchanged definitions in {len(files)} files call what was modified or removed; {reach.further} more "
+        f"What was modified or removed is called by {counted(len(sources), 'unchanged definition')} in {counted(len(files), 'file')}; {reach.further} more "
         f"within {HOPS} calls.", "",
     ]  # fmt: skip
     return [*lines, *_rows([f"- `{source}` → `{target}`" for source, target in reach.direct]), ""]
@@ -59,7 +60,7 @@ def known_section(known: tuple[KnownAboutFile, ...]) -> list[str]:
     for one in known:
         fixed = sum(bool(one.fixed_by.get(failure)) for failure in one.failures)
         rows.append(
-            f"- `{one.file}`: {len(one.episodes)} earlier sessions, {len(one.failures)} kinds of failure"
+            f"- `{one.file}`: {counted(len(one.episodes), 'earlier session')}, {counted(len(one.failures), 'known failure')}"
             + (f" ({fixed} with a rule that mended them)" if one.failures else "")
             + (f"; rules {', '.join(f'`{rule}`' for rule in one.rules[:5])}" if one.rules else "")
         )

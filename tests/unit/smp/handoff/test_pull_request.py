@@ -215,8 +215,8 @@ def test_a_reviewer_sees_who_is_affected_what_was_known_and_what_to_close(desk: 
     for part in (
         "Fixes #42",
         f"- `{caller}` → `{NET}`",
-        "1 unchanged definitions in 1 files",
-        "1 earlier sessions",
+        "called by 1 unchanged definition in 1 file;",
+        "1 earlier session, 1 known failure",
         "rules `r1`",
     ):
         assert part in text
