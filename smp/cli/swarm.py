@@ -26,7 +26,11 @@ from smp.settings import Settings
 
 @click.group()
 def swarm() -> None:
-    """Many durable sessions at once: each task of a file a session, each session a branch."""
+    """Many durable sessions at once: each task of a file a session, each session a branch.
+
+    \b
+    Example: smp swarm run tasks.yaml
+    """
 
 
 @swarm.command()

@@ -12,7 +12,6 @@ from smp.indexing.embed import CENTROIDS, NODES
 from smp.settings import load_settings
 from tests.builders.command_line import Checkout
 
-
 ONE = NodeId("function:shop/a.py#one")
 
 
