@@ -43,7 +43,13 @@ from temporalio.converter import (
     EncodingPayloadConverter,
     JSONProtoPayloadConverter,
 )
-from temporalio.exceptions import ActivityError, ApplicationError, CancelledError, WorkflowAlreadyStartedError
+from temporalio.exceptions import (
+    ActivityError,
+    ApplicationError,
+    CancelledError,
+    TerminatedError,
+    WorkflowAlreadyStartedError,
+)
 from temporalio.service import RetryConfig, RPCError, RPCStatusCode
 
 from smp.domain.errors import Conflict, Invalid, NotFound, SmpError, TooLarge, Unavailable
@@ -334,9 +340,10 @@ class TemporalRunEngine(RunEngine):
         except TimeoutError:
             return None
         except WorkflowFailureError as error:
-            status = "cancelled" if isinstance(error.cause, CancelledError) else "failed"
+            ends = {CancelledError: "cancelled", TerminatedError: "terminated"}
+            status = ends.get(type(error.cause), "failed")
             rows = (await self._query(workflow_id, SwarmState)).rows
-            detail = "" if status == "cancelled" else str(error.cause)
+            detail = str(error.cause) if status == "failed" else ""
             return SwarmOutcome(swarm_id=workflow_id.removeprefix("swarm/"), status=status, rows=rows, detail=detail)
         return outcome
 

@@ -106,7 +106,7 @@ def test_a_session_without_a_reviewer_waits_for_no_word(rig: Rig) -> None:
 
 
 def test_a_review_that_nobody_decides_expires_with_the_session(rig: Rig, settled: Settled) -> None:
-    request = _request(rig, ttl_seconds=8)
+    request = _request(rig, ttl_seconds=15)
     with rig.worker():
         outcome = rig.engine.result(rig.engine.start_session(request), timeout_ms=WAIT_MS)
         assert (outcome.status, outcome.reason) == ("expired", "ttl_elapsed")

@@ -9,8 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from smp.adapters.runs_temporal import connect
+from smp.domain.errors import TooLarge
 from smp.domain.ids import FilePath
-from smp.domain.runs import Edit, EditList, EditStep
+from smp.domain.runs import Edit, EditList, EditStep, workflow_id_of
 from smp.domain.swarms import SwarmOutcome, SwarmRequest, SwarmSession, swarm_workflow_id
 from tests.builders.session_doubles import SessionDoubles
 from tests.builders.session_rig import Rig
@@ -85,7 +86,7 @@ def test_no_more_sessions_run_at_once_than_the_limit(rig: Rig) -> None:
     rig.hold_file.touch()
     with rig.worker(hold=("sandbox.execute",)) as doubles:
         run = rig.engine.start_swarm(_swarm(rig, ["a.py", "b.py", "c.py", "d.py"], limit=2))
-        rig.wait_until(lambda: len(doubles.rows("SELECT name FROM held")) == 2)
+        rig.wait_until(lambda: doubles.names().count("sandbox.write") == 2)
         assert [row.status for row in rig.engine.swarm_state(run).rows] == ["running"] * 2 + ["waiting"] * 2
         rig.hold_file.unlink()
         assert _ended(rig, run).status == "completed"
@@ -119,7 +120,7 @@ def test_a_cancel_reaches_the_running_sessions_and_those_that_have_not_begun_nev
     rig.hold_file.touch()
     with rig.worker(hold=("sandbox.execute",)) as doubles:
         run = rig.engine.start_swarm(_swarm(rig, ["a.py", "b.py", "c.py"], limit=2))
-        rig.wait_until(lambda: len(doubles.rows("SELECT name FROM held")) == 2)
+        rig.wait_until(lambda: doubles.names().count("sandbox.write") == 2)
         rig.engine.cancel(run)
         outcome = _ended(rig, run)
         assert outcome.status == "cancelled"
@@ -128,6 +129,36 @@ def test_a_cancel_reaches_the_running_sessions_and_those_that_have_not_begun_nev
         assert doubles.names().count("session.open") == 2
         assert doubles.names().count("session.rollback") == 2
         _nothing_left(doubles)
+
+
+def test_a_swarm_that_is_terminated_has_its_sessions_cancelled_by_the_server_and_they_undo_what_they_did(
+    rig: Rig,
+) -> None:
+    request = _swarm(rig, ["a.py", "b.py"])
+    rig.hold_file.touch()
+    with rig.worker(hold=("sandbox.execute",)) as doubles:
+        run = rig.engine.start_swarm(request)
+        rig.wait_until(lambda: doubles.names().count("sandbox.write") == 2)
+        asyncio.run(_terminate(rig, run))
+        for session in request.sessions:
+            child = workflow_id_of(session.request.session_id)
+            assert rig.engine.result(child, timeout_ms=60_000).status == "cancelled"
+        outcome = _ended(rig, run)
+        assert (outcome.status, [row.status for row in outcome.rows]) == ("terminated", ["running"] * 2)
+        _nothing_left(doubles)
+
+
+async def _terminate(rig: Rig, run: str) -> None:
+    client = await connect(rig.settings.temporal)
+    await client.get_workflow_handle(run).terminate("by a test")
+
+
+def test_tasks_that_are_too_large_together_are_refused_before_anything_starts(rig: Rig) -> None:
+    request = _swarm(rig, ["a.py", "b.py"])
+    edits = EditList(steps=(EditStep(edits=(Edit(file=FilePath("a.py"), content="x" * 1_000_000),)),))
+    sessions = tuple(replace(one, request=replace(one.request, agent=edits)) for one in request.sessions)
+    with pytest.raises(TooLarge, match="the 2 tasks are too large for one run; split the file"):
+        rig.engine.start_swarm(replace(request, sessions=sessions))
 
 
 def test_a_session_that_is_to_be_abandoned_outlives_the_cancel_of_its_swarm(rig: Rig) -> None:
