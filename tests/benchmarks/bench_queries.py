@@ -68,8 +68,8 @@ def main() -> None:
     size = services.graph.size()
     print(f"{size.nodes} nodes, {size.edges} edges, {services.vectors.count(NODES)} vectors")
     figures = {name: measured(call, chosen.calls) for name, call in calls(services).items()}
-    figures["command: smp call smp/navigate"] = measured(lambda number: command(repo), 5)
-    figures |= {name: measured(call, 5) for name, call in analytics(services).items()}
+    figures["command: smp call smp/navigate"] = measured(lambda number: command(repo), 3)
+    figures |= {name: measured(call, 3) for name, call in analytics(services).items()}
     report(figures)
     if chosen.json:
         chosen.json.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
@@ -205,7 +205,7 @@ def analytics(services: Services) -> dict[str, Callable[[int], object]]:
 
 def measured(call: Callable[[int], object], count: int) -> dict[str, float]:
     """Milliseconds: median and 99th percentile of the CPU time of this process and its children, and of the wall."""
-    for number in range(min(3, count)):
+    for number in range(min(3, count - 1)):
         call(number)
     walls: list[float] = []
     processor: list[float] = []
