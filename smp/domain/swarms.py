@@ -111,8 +111,8 @@ class SwarmOutcome(Struct, frozen=True, kw_only=True):
 
     Attributes:
         status: `completed` (each session, and their branches merge), `conflicts` (each session, but branches do not merge
-            with one another), `partial`, `failed` (no session completed), or how its run was ended (`cancelled`, `terminated`; `failed` with
-            the fault in `detail`).
+            with one another), `partial`, `failed` (no session completed), or how its run was ended (`cancelled`,
+            `terminated`; `failed` with the fault in `detail`).
         merge_order: Completed sessions; what others import comes first.
         detail: What went wrong with the swarm itself.
     """
