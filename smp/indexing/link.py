@@ -40,7 +40,7 @@ class LinkResult(Struct, frozen=True, kw_only=True):
     digests: dict[FilePath, bytes] = {}
 
 
-LINK_FORMAT = 14
+LINK_FORMAT = 15
 """Raised whenever the same analyses would give other edges; a state of another format is as none."""
 
 
