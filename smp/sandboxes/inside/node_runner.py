@@ -166,7 +166,6 @@ def find_runner(test: str) -> tuple[str, list[str]]:
             test,
             "--json",
             "--outputFile={report}",
-            "--bail",
             "--coverage=false",
             "--runInBand",
         ],
