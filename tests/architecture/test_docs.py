@@ -39,3 +39,9 @@ def test_every_command_explains_itself_with_an_example(command: str) -> None:
         texts += [child.help or "" for child in node.commands.values()]
     assert all(texts)
     assert any("smp " in text for text in texts)
+
+
+def test_no_recorded_history_names_a_folder_of_whoever_recorded_it() -> None:
+    recorded = sorted((ROOT / "tests" / "workflows" / "histories").glob("*.json"))
+    assert recorded
+    assert [path.name for path in recorded if "site-packages" in path.read_text("utf-8")] == []
