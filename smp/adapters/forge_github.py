@@ -5,8 +5,6 @@ Every step is found again by what it left behind, so a call that died anywhere c
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -14,75 +12,33 @@ import requests
 from github import Auth, BadAttributeException, Github, GithubException, RateLimitExceededException
 from github.PullRequest import PullRequest as GithubPullRequest
 
-from smp.domain.handoffs import BranchChange, FileConflict, PullRequest, PushedBranch
-from smp.domain.sandboxes import ChangedFile
-from smp.domain.swarms import BranchClash, SwarmBranch
-from smp.handoff.code_hosts import Asking, CodeHost, Refusal
-from smp.ports.forge import Forge
+from smp.domain.handoffs import BranchChange, PushedBranch
+from smp.handoff.code_hosts import Refusal
+from smp.handoff.hosted_forge import MAX_TITLE, HostedForge
 
-TIMEOUT_SECONDS = 15
-_MAX_TITLE = 250
 _UNPROCESSABLE = 422
 
 
-class GithubForge(Forge):
-    """Keeps no connection and no state of its own; safe from several threads."""
+class GithubForge(HostedForge):
+    """See the module."""
 
-    def __init__(
-        self,
-        host: CodeHost,
-        token: str,
-        branches: Forge,
-        *,
-        pause: Callable[[float], None] = time.sleep,
-        timeout_seconds: int = TIMEOUT_SECONDS,
-    ) -> None:
-        """branches: Pushes them. pause: Waits some seconds. timeout_seconds: For one answer of the host."""
-        self._host, self._token, self._branches = host, token, branches
-        self._pause, self._timeout = pause, timeout_seconds
+    kind = "github"
 
-    def conflicts(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> tuple[FileConflict, ...]:
-        """See the port; git computes them."""
-        return self._branches.conflicts(change, files)
-
-    def clashes(self, branches: tuple[SwarmBranch, ...]) -> tuple[BranchClash, ...]:
-        """See the port; git finds them."""
-        return self._branches.clashes(branches)
-
-    def push(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> PushedBranch:
-        """See the port."""
-        return self._branches.push(change, files)
-
-    def publish(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> PullRequest:
-        """See the port."""
-        asking = Asking(self._host, self._token, pause=self._pause)
-        asking.require_token()
-        pushed = self._branches.push(change, files)
-        number, url = asking(lambda: self._ensure(change, pushed))
-        return PullRequest(
-            id=f"pr_github_{number}",
-            branch=pushed.branch,
-            base_sha=change.base_sha,
-            head_sha=pushed.head_sha,
-            files_changed=tuple(sorted(file.path for file in files)),
-            url=url,
-        )
-
-    def _ensure(self, change: BranchChange, pushed: PushedBranch) -> tuple[int, str]:
+    def ensure(self, change: BranchChange, pushed: PushedBranch) -> tuple[int, str]:
         client = Github(
-            auth=Auth.Token(self._token),
-            base_url=self._host.api_url,
-            timeout=self._timeout,
+            auth=Auth.Token(self.token),
+            base_url=self.host.api_url,
+            timeout=self.timeout,
             user_agent="smp",
             retry=None,
             seconds_between_requests=None,
             seconds_between_writes=None,
             lazy=True,
         )
-        title = change.title[:_MAX_TITLE]
+        title = change.title[:MAX_TITLE]
         try:
-            repo = client.get_repo(self._host.project)
-            owner = self._host.project.split("/", 1)[0]
+            repo = client.get_repo(self.host.project)
+            owner = self.host.project.split("/", 1)[0]
 
             def open_one() -> GithubPullRequest | None:
                 return next(iter(repo.get_pulls(state="open", head=f"{owner}:{pushed.branch}")), None)

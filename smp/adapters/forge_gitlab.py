@@ -5,8 +5,6 @@ Every step is found again by what it left behind, so a call that died anywhere c
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import requests
@@ -14,75 +12,33 @@ from gitlab import Gitlab
 from gitlab.exceptions import GitlabError
 from gitlab.v4.objects import Project, ProjectMergeRequest
 
-from smp.domain.handoffs import BranchChange, FileConflict, PullRequest, PushedBranch
-from smp.domain.sandboxes import ChangedFile
-from smp.domain.swarms import BranchClash, SwarmBranch
-from smp.handoff.code_hosts import Asking, CodeHost, Refusal
-from smp.ports.forge import Forge
+from smp.domain.handoffs import BranchChange, PushedBranch
+from smp.handoff.code_hosts import Refusal
+from smp.handoff.hosted_forge import MAX_TITLE, HostedForge
 
-TIMEOUT_SECONDS = 15
-_MAX_TITLE = 250
 _ALREADY_OPEN = 409
 _TOO_MANY = 429
 
 
-class GitlabForge(Forge):
-    """Keeps no connection and no state of its own; safe from several threads."""
+class GitlabForge(HostedForge):
+    """See the module."""
 
-    def __init__(
-        self,
-        host: CodeHost,
-        token: str,
-        branches: Forge,
-        *,
-        pause: Callable[[float], None] = time.sleep,
-        timeout_seconds: int = TIMEOUT_SECONDS,
-    ) -> None:
-        """branches: Pushes them. pause: Waits some seconds. timeout_seconds: For one answer of the host."""
-        self._host, self._token, self._branches = host, token, branches
-        self._pause, self._timeout = pause, timeout_seconds
+    kind = "gitlab"
 
-    def conflicts(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> tuple[FileConflict, ...]:
-        """See the port; git computes them."""
-        return self._branches.conflicts(change, files)
-
-    def clashes(self, branches: tuple[SwarmBranch, ...]) -> tuple[BranchClash, ...]:
-        """See the port; git finds them."""
-        return self._branches.clashes(branches)
-
-    def push(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> PushedBranch:
-        """See the port."""
-        return self._branches.push(change, files)
-
-    def publish(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> PullRequest:
-        """See the port."""
-        asking = Asking(self._host, self._token, pause=self._pause)
-        asking.require_token()
-        pushed = self._branches.push(change, files)
-        number, url = asking(lambda: self._ensure(change, pushed))
-        return PullRequest(
-            id=f"pr_gitlab_{number}",
-            branch=pushed.branch,
-            base_sha=change.base_sha,
-            head_sha=pushed.head_sha,
-            files_changed=tuple(sorted(file.path for file in files)),
-            url=url,
-        )
-
-    def _ensure(self, change: BranchChange, pushed: PushedBranch) -> tuple[int, str]:
+    def ensure(self, change: BranchChange, pushed: PushedBranch) -> tuple[int, str]:
         last = _LastAnswer()
         with requests.Session() as session:
             session.hooks["response"].append(last.note)
             client = Gitlab(
-                self._host.api_url,
-                private_token=self._token,
-                timeout=self._timeout,
+                self.host.api_url,
+                private_token=self.token,
+                timeout=self.timeout,
                 user_agent="smp",
                 keep_base_url=True,
                 session=session,
             )
             try:
-                project = client.projects.get(self._host.project, lazy=True)
+                project = client.projects.get(self.host.project, lazy=True)
                 return _find_or_open(project, change, pushed)
             except GitlabError as error:
                 raise last.refusal(error) from None
@@ -91,7 +47,7 @@ class GitlabForge(Forge):
 
 
 def _find_or_open(project: Project, change: BranchChange, pushed: PushedBranch) -> tuple[int, str]:
-    wanted = {"title": change.title[:_MAX_TITLE], "description": change.body}
+    wanted = {"title": change.title[:MAX_TITLE], "description": change.body}
     found = _open_one(project, pushed.branch)
     if found is None:
         try:
