@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import tree_sitter
 
-from smp.domain.source import NOTHING, Function, FunctionFlag, Op, Param, SiteKind
+from smp.domain.source import NOTHING, Op, Param, SiteKind
 from smp.languages.csharp.types import TUPLE, TypeWalk
-from smp.languages.nominal.definitions import comment_lines
+from smp.languages.nominal.expressions import NominalExpressions
 from smp.languages.nominal.syntax import first_of, line_of, parts_of, text_of
-from smp.languages.nominal.walk import is_comment
 
 STRING = "System.String"
 EXTENSION = "ext:"
@@ -23,10 +22,9 @@ _LOGIC = frozenset({"&&", "||", "??"})
 _TYPES = frozenset({"predefined_type", "generic_name", "array_type", "nullable_type"})
 
 
-class ExpressionWalk(TypeWalk):
+class ExpressionWalk(TypeWalk, NominalExpressions):
     """Values of expressions."""
 
-    handlers: ClassVar[dict[str, Callable[[Any, tree_sitter.Node], int]]] = {}
     bound_to: int = NOTHING
     """The receiver of a conditional access (`a?.b`) that is being walked."""
 
@@ -38,26 +36,13 @@ class ExpressionWalk(TypeWalk):
         try:
             if node.type == "implicit_object_creation_expression":
                 return self.construct(node, wanted, node)
-            handler = self.handlers.get(node.type)
-            if handler is not None:
-                return handler(self, node)
-            for child in node.named_children:
-                self.visit(child)
-            return NOTHING
+            return self.by_kind(node)
         finally:
             self.depth -= 1
 
     def construct(self, node: tree_sitter.Node, type_op: int, named: tree_sitter.Node) -> int:
         """`new C(…)`; calls say how."""
         raise NotImplementedError
-
-    def visit(self, node: tree_sitter.Node) -> None:
-        """A statement or an expression, whichever it is; statements override."""
-        if is_comment(node):
-            if self.frame.code is not None:
-                self.frame.code.comments.extend(comment_lines(node))
-        else:
-            self.expr(node)
 
     def leaving(self, node: tree_sitter.Node | None, wanted: int = NOTHING) -> int:
         """A value that is handed on: a method named here is used."""
@@ -403,34 +388,20 @@ class ExpressionWalk(TypeWalk):
 
     def _lambda(self, node: tree_sitter.Node) -> int:
         slot = self.b.function_slot()
-        self.frame.scopes.append({})
-        returns, self.frame.returns = self.frame.returns, []
-        params: list[Param] = []
         listed = node.child_by_field_name("parameters")
-        simple = listed is not None and listed.type in ("implicit_parameter", "identifier")
-        for position, part in enumerate([listed] if simple and listed is not None else parts_of(listed)):
-            name = text_of(part.child_by_field_name("name") or part)
-            annotation = self.type_of(part.child_by_field_name("type"))
-            params.append(Param(name, annotation=annotation))
-            value = self.instance(annotation)
-            self.bind(name, value if value != NOTHING else self.b.shared(Op.PARAM, slot, position))
-        body = node.child_by_field_name("body") or first_of(node, "block")
-        if body is not None and body.type == "block":
-            self.visit(body)
-            made = self.frame.returns
-        else:
-            made = [self.expr(body)]
-        self.frame.returns = returns
-        self.frame.scopes.pop()
-        self.b.functions[slot] = Function(
-            name="",
-            definition=NOTHING,
-            owner=self.frame.owner,
-            flags=int(FunctionFlag.LAMBDA | FunctionFlag.ARROW),
-            params=tuple(params),
-            returns=tuple(value for value in made if value != NOTHING),
-        )
-        return self.b.shared(Op.FUNC, slot)
+
+        def taken() -> list[Param]:
+            params: list[Param] = []
+            simple = listed is not None and listed.type in ("implicit_parameter", "identifier")
+            for position, part in enumerate([listed] if simple and listed is not None else parts_of(listed)):
+                name = text_of(part.child_by_field_name("name") or part)
+                annotation = self.type_of(part.child_by_field_name("type"))
+                params.append(Param(name, annotation=annotation))
+                value = self.instance(annotation)
+                self.bind(name, value if value != NOTHING else self.b.shared(Op.PARAM, slot, position))
+            return params
+
+        return self.lambda_of(slot, taken, node.child_by_field_name("body") or first_of(node, "block"))
 
     # Queries ---------------------------------------------------------------------------------------------------------
 

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import tree_sitter
 
-from smp.domain.source import NOTHING, Function, FunctionFlag, Op, Param
+from smp.domain.source import NOTHING, Op, Param
 from smp.languages.java.types import TypeWalk
-from smp.languages.nominal.definitions import comment_lines
+from smp.languages.nominal.expressions import NominalExpressions
 from smp.languages.nominal.syntax import first_of, line_of, one_line, parts_of, text_of
-from smp.languages.nominal.walk import CONSTRUCTOR, is_comment
+from smp.languages.nominal.walk import CONSTRUCTOR
 
 STRING = "java.lang.String"
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
 _WIDTH = ("double", "float", "long", "int")
 
 
-class ExpressionWalk(TypeWalk):
+class ExpressionWalk(TypeWalk, NominalExpressions):
     """Values of expressions."""
-
-    handlers: ClassVar[dict[str, Callable[[Any, tree_sitter.Node], int]]] = {}
 
     def expr(self, node: tree_sitter.Node | None) -> int:
         """The value of an expression."""
@@ -29,22 +27,9 @@ class ExpressionWalk(TypeWalk):
             return NOTHING
         self.depth += 1
         try:
-            handler = self.handlers.get(node.type)
-            if handler is not None:
-                return handler(self, node)
-            for child in node.named_children:
-                self.visit(child)
-            return NOTHING
+            return self.by_kind(node)
         finally:
             self.depth -= 1
-
-    def visit(self, node: tree_sitter.Node) -> None:
-        """A statement or an expression, whichever it is; statements override."""
-        if is_comment(node):
-            if self.frame.code is not None:
-                self.frame.code.comments.extend(comment_lines(node))
-        else:
-            self.expr(node)
 
     # Names -----------------------------------------------------------------------------------------------------------
 
@@ -321,34 +306,21 @@ class ExpressionWalk(TypeWalk):
 
     def _lambda(self, node: tree_sitter.Node) -> int:
         slot = self.b.function_slot()
-        self.frame.scopes.append({})
-        returns, self.frame.returns = self.frame.returns, []
-        params: list[Param] = []
         listed = node.child_by_field_name("parameters")
-        written = [listed] if listed is not None and listed.type == "identifier" else parts_of(listed)
-        for position, part in enumerate(written):
-            name = text_of(part.child_by_field_name("name")) if part.type == "formal_parameter" else text_of(part)
-            annotation = self.type_of(part.child_by_field_name("type")) if part.type == "formal_parameter" else NOTHING
-            params.append(Param(name, annotation=annotation))
-            typed = annotation != NOTHING
-            self.bind(name, self.instance(annotation) if typed else self.b.shared(Op.PARAM, slot, position))
-        body = node.child_by_field_name("body")
-        if body is not None and body.type == "block":
-            self.visit(body)
-            made = self.frame.returns
-        else:
-            made = [self.expr(body)]
-        self.frame.returns = returns
-        self.frame.scopes.pop()
-        self.b.functions[slot] = Function(
-            name="",
-            definition=NOTHING,
-            owner=self.frame.owner,
-            flags=int(FunctionFlag.LAMBDA | FunctionFlag.ARROW),
-            params=tuple(params),
-            returns=tuple(value for value in made if value != NOTHING),
-        )
-        return self.b.shared(Op.FUNC, slot)
+
+        def taken() -> list[Param]:
+            params: list[Param] = []
+            written = [listed] if listed is not None and listed.type == "identifier" else parts_of(listed)
+            for position, part in enumerate(written):
+                formal = part.type == "formal_parameter"
+                name = text_of(part.child_by_field_name("name")) if formal else text_of(part)
+                annotation = self.type_of(part.child_by_field_name("type")) if formal else NOTHING
+                params.append(Param(name, annotation=annotation))
+                typed = annotation != NOTHING
+                self.bind(name, self.instance(annotation) if typed else self.b.shared(Op.PARAM, slot, position))
+            return params
+
+        return self.lambda_of(slot, taken, node.child_by_field_name("body"))
 
     def _reference(self, node: tree_sitter.Node) -> int:
         """`C::m`, `this::m`, `C::new`: a function by name."""
