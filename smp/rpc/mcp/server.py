@@ -21,8 +21,9 @@ from smp.domain.ids import FilePath
 from smp.rpc.dispatcher import Dispatcher, path_of
 from smp.rpc.errors import INTERNAL_ERROR, INVALID_PARAMS, code_of
 from smp.rpc.gate import grant_of
+from smp.rpc.mcp import resources
 from smp.rpc.mcp.answers import as_text, fitted
-from smp.rpc.mcp.reading_tools import READING_TOOLS, MapParams, map_of
+from smp.rpc.mcp.reading_tools import READING_TOOLS
 from smp.rpc.mcp.tool import DEFAULT_BUDGET, Tool
 from smp.rpc.mcp.working_tools import WORKING_TOOLS
 from smp.services import Services
@@ -38,7 +39,6 @@ To change code: `session` (open, with the files that you may write), `plan` when
 
 An edge is a resolved call; what could not be resolved is said as unresolved, with candidates. Line ranges are those of the present \
 text. An answer that was cut says under `left_out` how much is missing: ask narrower, or raise max_tokens."""
-STATE_URI, MAP_URI = "smp://index-state", "smp://map"
 TICK_SECONDS = 1.0
 
 _log = structlog.get_logger(__name__)
@@ -59,6 +59,7 @@ class McpServer:
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_resource,
         )
 
@@ -110,47 +111,26 @@ class McpServer:
     async def _list_resources(
         self, _: ServerRequestContext[dict[str, Any]], __: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        return types.ListResourcesResult(
-            resources=[
-                types.Resource(
-                    name="index_state",
-                    uri=STATE_URI,
-                    title="State of the index",
-                    description="The commit that the graph was built from, how many files, and which are stale.",
-                    mime_type="application/json",
-                ),
-                types.Resource(
-                    name="map",
-                    uri=MAP_URI,
-                    title="Map of the repository",
-                    description="Areas of the code, what changes most, how much of the call graph is resolved.",
-                    mime_type="application/json",
-                ),
-            ]
-        )
+        return types.ListResourcesResult(resources=list(resources.LISTED))
+
+    async def _list_templates(
+        self, _: ServerRequestContext[dict[str, Any]], __: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=list(resources.TEMPLATES))
 
     async def _read_resource(
-        self, _: ServerRequestContext[dict[str, Any]], params: types.ReadResourceRequestParams
+        self, ctx: ServerRequestContext[dict[str, Any]], params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
-        text = await to_thread.run_sync(self.resource, uri)
+        grant = grant_of(ctx.request.scope) if ctx.request is not None else None
+
+        def text() -> str:
+            return resources.read(uri, self._services, lambda: _Desk(self._services, self._dispatcher, grant))
+
+        found = await to_thread.run_sync(text)
         return types.ReadResourceResult(
-            contents=[types.TextResourceContents(uri=uri, mime_type="application/json", text=text)]
+            contents=[types.TextResourceContents(uri=uri, mime_type="application/json", text=found)]
         )
-
-    def resource(self, uri: str) -> str:
-        """The text of a resource.
-
-        Raises:
-            ValueError: There is none of that name.
-        """
-        if uri == STATE_URI:
-            return msgspec.json.encode(self._services.indexer.state()).decode()
-        if uri == MAP_URI:
-            params = MapParams()
-            desk = _Desk(self._services, self._dispatcher, None)
-            return msgspec.json.encode(fitted(map_of(params, desk), params.max_tokens)).decode()
-        raise ValueError(f"no resource {uri[:200]!r}; there are {STATE_URI} and {MAP_URI}")
 
 
 class _Desk:

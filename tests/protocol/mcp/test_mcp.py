@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import jsonschema
 import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp.types import TextContent
+from mcp.types import TextContent, TextResourceContents
 
 from smp.rpc.mcp.server import TOOLS
 
@@ -114,10 +115,35 @@ def test_the_map_and_the_state_of_the_index_are_resources(connect: AbstractAsync
     async def talk() -> None:
         async with connect as client:
             uris = [str(resource.uri) for resource in (await client.list_resources()).resources]
-            assert uris == ["smp://index-state", "smp://map"]
+            assert uris == ["smp://index-state", "smp://map", "smp://notifications"]
             bodies = [(await client.read_resource(uri)).contents[0] for uri in uris]
             assert '"files":3' in str(bodies[0])
             assert "areas" in str(bodies[1])
+
+    anyio.run(talk)
+
+
+def test_what_has_happened_can_be_read_on_from_a_cursor(repository: Path) -> None:
+    async def talk() -> None:
+        async with over_stdio(repository) as client:
+            session = (await asked(client, "session", action="open", agent_id="n", task="t", scope=["shop/prices.py"]))[
+                "opened"
+            ]["session_id"]
+            for name in ("one.py", "two.py"):
+                files = [{"file": name, "content": ""}]
+                assert (await client.call_tool("edit", {"session_id": session, "files": files})).is_error
+
+            async def read(uri: str) -> list[dict[str, Any]]:
+                body = (await client.read_resource(uri)).contents[0]
+                assert isinstance(body, TextResourceContents)
+                found: list[dict[str, Any]] = json.loads(body.text)
+                return [one for one in found if one["type"] == "scope_violation"]
+
+            everything = await read("smp://notifications")
+            assert [one["attempted_file"] for one in everything][-2:] == ["one.py", "two.py"]
+            later = await read(f"smp://notifications/{everything[-2]['cursor']}")
+            assert [one["attempted_file"] for one in later] == ["two.py"]
+            await asked(client, "session", action="abort", session_id=session)
 
     anyio.run(talk)
 
