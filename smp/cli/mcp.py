@@ -7,7 +7,6 @@ import click
 import uvicorn
 from mcp.server.stdio import stdio_server
 
-from smp.bootstrap import build_platform
 from smp.cli.failures import stderr
 from smp.cli.listening import bind, is_loopback
 from smp.cli.options import open_indexed, repository_options
@@ -45,7 +44,7 @@ def mcp(settings: Settings, http: bool, host: str, port: int) -> None:
     if not settings.token and not is_loopback(host):
         raise Invalid(f"{host} can be reached from other machines: set a token with SMP_TOKEN", path="host")
     listener = bind(host, port)
-    services = build_platform(settings)
+    services = open_indexed(settings)
     served = _server(services).server.streamable_http_app(streamable_http_path=PATH, host=host)
     shown = listener.getsockname()
     stderr.print(f"serving {settings.repo.name} on http://{shown[0]}:{shown[1]}{PATH} (Ctrl-C stops)", soft_wrap=True)

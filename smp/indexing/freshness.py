@@ -6,6 +6,7 @@ generation; what was found for a listing, a generation and the pushed content ho
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -35,6 +36,12 @@ class IndexFreshness:
         self._cache = cache
         self._sources = sources
         self._known: _Compared | None = None
+        self._looked = threading.local()
+        """Per thread what the question at hand has found when it looked at the tree: one look serves all of an answer."""
+
+    def begin(self) -> None:
+        """A question begins on this thread."""
+        self._looked.found = None
 
     def holds(self, index_format: int) -> bool:
         """Whether the index is of this format, of the tree as it lies there, and of the commit checked out."""
@@ -42,12 +49,16 @@ class IndexFreshness:
         if record is None or record.format != index_format or record.commit_sha != self._sources.head():
             return False
         compared = self._compare(record)
-        return not compared.stale and not compared.overtaken
+        fresh = not compared.stale and not compared.overtaken
+        self._looked.found = compared if fresh else None
+        return fresh
 
     def of_answer(self) -> Freshness:
         """What an answer that is given now is made from."""
         record = load_record(self._cache)
-        compared = self._compare(record)
+        found: _Compared | None = getattr(self._looked, "found", None)
+        as_seen = found is not None and record is not None and found.generation == record.generation
+        compared = found if as_seen and found is not None else self._compare(record)
         return Freshness(
             commit_sha=record.commit_sha if record else None,
             dirty=self._sources.dirty(compared.listing),

@@ -208,6 +208,10 @@ class Indexer:
         """The root hash that the index has once it is fresh; indexes nothing."""
         return build_tree(self._target(self._sources.list()).files).hash
 
+    def begin_answer(self) -> None:
+        """A question begins on this thread: what it sees of the tree, it sees anew, and once."""
+        self._freshness.begin()
+
     def ensure_fresh(self) -> None:
         """Index what has changed on disk since; cheap when nothing has (one look at each file and folder)."""
         with self._lock:

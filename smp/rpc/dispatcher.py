@@ -132,6 +132,7 @@ class Dispatcher:
         method = self._methods[name]
         decoded = decode_params(method, params)
         check_access(name, decoded, caller, self._services)
+        self._services.indexer.begin_answer()
         result = method.call(decoded, RequestContext(services=self._services, grant=caller))
         return self._dated(result) if method.dated else result
 

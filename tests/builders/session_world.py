@@ -140,6 +140,9 @@ class AstIndexer:
     def ensure_fresh(self) -> None:
         """Never stale: what it holds was put there."""
 
+    def begin_answer(self) -> None:
+        """Every look of this double is the same."""
+
     def freshness(self) -> Freshness:
         return Freshness(commit_sha=None, dirty=(), stale=())
 

@@ -423,3 +423,17 @@ def test_the_state_names_what_is_uncommitted_and_what_is_not_indexed_yet(bench: 
     assert (now.dirty, now.stale) == (("a.py", "c.py"), ())
     bench.commit()
     assert bench.indexer.freshness().dirty == ()
+
+
+def test_an_answer_says_of_which_look_at_the_tree_it_is_and_the_next_looks_anew(bench: Any) -> None:
+    bench.write(a_py="def a:\n")
+    bench.commit()
+    bench.indexer.refresh()
+    bench.indexer.begin_answer()
+    bench.indexer.ensure_fresh()
+    bench.write(a_py="def a2:\n")  # after the answer was made
+    assert bench.indexer.freshness().stale == ()
+    bench.indexer.begin_answer()
+    assert bench.indexer.freshness().stale == ("a.py",)
+    bench.indexer.ensure_fresh()
+    assert bench.indexer.freshness().stale == ()

@@ -75,7 +75,8 @@ GROUP = SimpleNamespace(METHODS=(echo, fail, internal, count))
 
 @pytest.fixture
 def dispatcher() -> Dispatcher:
-    services = cast("Services", SimpleNamespace(clock=SystemClock()))
+    indexer = SimpleNamespace(begin_answer=lambda: None)
+    services = cast("Services", SimpleNamespace(clock=SystemClock(), indexer=indexer))
     return Dispatcher(MethodRegistry([cast("Any", GROUP)]), services, bounds=Bounds(max_batch=5, max_depth=20))
 
 
@@ -222,7 +223,9 @@ def test_parameters_must_forbid_unknown_fields() -> None:
 
 
 def dated(freshness: Callable[[], Freshness]) -> Any:
-    services = SimpleNamespace(clock=SystemClock(), indexer=SimpleNamespace(freshness=freshness))
+    services = SimpleNamespace(
+        clock=SystemClock(), indexer=SimpleNamespace(freshness=freshness, begin_answer=lambda: None)
+    )
     dispatcher = Dispatcher(MethodRegistry([cast("Any", GROUP)]), cast("Services", services))
     return ask(dispatcher, request("test/count", text="hi"))["result"]
 

@@ -91,6 +91,7 @@ def client_of(
     *, token: str = "", host: str = "127.0.0.1", notifier: Notifier | None = None, agents: tuple[str, ...] = ()
 ) -> TestClient:
     services = SimpleNamespace(
+        indexer=SimpleNamespace(begin_answer=lambda: None),
         tokens=FewTokens(*agents),
         clock=SystemClock(),
         notifier=notifier or ListNotifier(),
