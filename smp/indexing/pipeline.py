@@ -21,7 +21,7 @@ import msgspec
 
 from smp.domain.communities import Partition
 from smp.domain.errors import Unavailable
-from smp.domain.graph import DeltaCounts, EdgeKind, Node, Scope
+from smp.domain.graph import DeltaCounts, EdgeKind, Node
 from smp.domain.ids import AgentId, ContentHash, FilePath, SessionId
 from smp.domain.merkle import MerkleTree
 from smp.domain.source import ANALYSIS_FORMAT
@@ -66,7 +66,16 @@ from smp.indexing.reports import (
     UpdateReport,
 )
 from smp.indexing.requests import Target, content_hash, resolve, target_of, validate
-from smp.indexing.staging import Link, Memory, Staged, keeps_content, load_memory, stage
+from smp.indexing.staging import (
+    Link,
+    Memory,
+    Staged,
+    analysed_nodes,
+    keeps_content,
+    load_memory,
+    nodes_of,
+    stage,
+)
 from smp.indexing.workers import Analyse, Analysed, analyse_files, split_batches
 from smp.ports.clock import Clock
 from smp.ports.embedder import Embedder
@@ -268,9 +277,9 @@ class Indexer:
             staged = self._staged(changes)
             files = tuple(sorted({*staged.analysed, *staged.removed}))
             overlay = OverlayGraphStore(self._graph, staged.delta)
-            before = _nodes_of(self._graph, files)
-            after = _nodes_of(overlay, files)
-            linked = _nodes_of(self._graph, staged.relinked)
+            before = nodes_of(self._graph, files)
+            after = nodes_of(overlay, files)
+            linked = nodes_of(self._graph, staged.relinked)
             return GraphPreview(
                 files=files,
                 relinked=staged.relinked,
@@ -424,8 +433,8 @@ class Indexer:
             staged = stage(memory, analysed, [*gone, *vanished], configs=configs, link=self._link)
             _tell(progress, "link", 1, 1)
         first = record is None
-        before = () if first else _nodes_of(self._graph, [*staged.analysed, *staged.removed])
-        changes = compare_nodes(before, () if first else _analysed_nodes(staged))
+        before = () if first else nodes_of(self._graph, [*staged.analysed, *staged.removed])
+        changes = compare_nodes(before, () if first else analysed_nodes(staged))
         _tell(progress, "store", 0, 1)
         counts = self._commit(staged, changes, pushes=overtaken, agent=None, session=None, first=first, given=given)
         _tell(progress, "store", 1, 1)
@@ -444,7 +453,7 @@ class Indexer:
             with self._cache.transaction():
                 save_pushed(self._cache, pushes)
             return DeltaCounts(), NodeChanges(), None
-        changes = compare_nodes(_nodes_of(self._graph, [*staged.analysed, *staged.removed]), _analysed_nodes(staged))
+        changes = compare_nodes(nodes_of(self._graph, [*staged.analysed, *staged.removed]), analysed_nodes(staged))
         counts = self._commit(staged, changes, pushes=pushes, agent=agent, session=session, first=False)
         return counts, changes, staged
 
@@ -499,7 +508,7 @@ class Indexer:
                 raise _Raced
             carried = written_on_moved(changes, self._metadata)
             counts = self._graph.apply(staged.delta)
-            nodes = _analysed_nodes(staged)
+            nodes = analysed_nodes(staged)
             known = self._metadata.enrichments(node.id for node in nodes)
             self._metadata.put_enrichments(enrich_nodes(nodes, carried | known, at=_stamp(now)))
             if given is not None:
@@ -583,14 +592,6 @@ class Indexer:
             analysed[one.analysis.path] = one
             _tell(progress, "parse", len(analysed), total)
         return analysed, configs
-
-
-def _nodes_of(graph: GraphStore, files: Iterable[FilePath]) -> tuple[Node, ...]:
-    return tuple(node for path in sorted(set(files)) for node in graph.scan(Scope(kind="file", prefix=path)))
-
-
-def _analysed_nodes(staged: Staged) -> list[Node]:
-    return [node for one in staged.analysed.values() for node in one.nodes]
 
 
 def _stamp(moment: datetime) -> str:

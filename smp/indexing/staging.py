@@ -9,7 +9,7 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
-from smp.domain.graph import OWNER_STRUCTURE, Edge, GraphDelta, GraphPart, NodeKind, Owner
+from smp.domain.graph import OWNER_STRUCTURE, Edge, GraphDelta, GraphPart, Node, NodeKind, Owner, Scope
 from smp.domain.ids import ContentHash, FilePath, NodeId, mint_node_id
 from smp.domain.places import edge_order
 from smp.domain.source import FileAnalysis
@@ -20,6 +20,7 @@ from smp.indexing.structure import repository_name, structure_part, wanted_manif
 from smp.indexing.workers import Analysed
 from smp.languages.nodes import is_config
 from smp.languages.registry import language_of
+from smp.ports.graph_store import GraphStore
 from smp.ports.index_cache import IndexCache
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -217,3 +218,13 @@ def _whole_part(one: Analysed, linked: tuple[Edge, ...]) -> GraphPart:
 def _edges_part(analysis: FileAnalysis, linked: tuple[Edge, ...]) -> GraphPart:
     edges = tuple(sorted((*analysis.edges, *linked), key=edge_order))
     return GraphPart(owner=Owner(analysis.path), nodes=None, edges=edges)
+
+
+def nodes_of(graph: GraphStore, files: Iterable[FilePath]) -> tuple[Node, ...]:
+    """The nodes that a graph has of some files, by file."""
+    return tuple(node for path in sorted(set(files)) for node in graph.scan(Scope(kind="file", prefix=path)))
+
+
+def analysed_nodes(staged: Staged) -> list[Node]:
+    """The nodes of the files that were read."""
+    return [node for one in staged.analysed.values() for node in one.nodes]
