@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from smp.domain.graph import Node
 from smp.domain.ids import FilePath
 from smp.domain.telemetry import NodeChange
+from smp.indexing.records import timestamp
 from smp.ports.source_tree import CommitInfo, Hunk
 
 
@@ -31,7 +32,7 @@ def churn_of(
     later: dict[FilePath, list[tuple[Hunk, ...]]] = {}
     for commit in history:
         at = datetime.fromisoformat(commit.at).astimezone(UTC)
-        stamp = at.isoformat(timespec="microseconds").replace("+00:00", "Z")
+        stamp = timestamp(at)
         for path in commit.files:
             hunks = commit.hunks.get(path, ())
             if at <= now and path in nodes:

@@ -8,13 +8,14 @@ searched by words and graph at once while a thread of the server fills in its ve
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import msgspec
 from msgspec import Struct
 
 from smp.domain.graph import Node, NodeKind, Scope
 from smp.indexing.embed import AHEAD_KINDS, CENTROIDS, NODES, by_likelihood, embedded_text, text_hash
+from smp.indexing.progress import Progress
 from smp.indexing.records import META, load_record
 from smp.ports.embedder import Embedder
 from smp.ports.graph_store import GraphStore
@@ -26,8 +27,6 @@ SMALL = 1_000
 """Repositories with at most this many nodes to embed are embedded whole when first searched."""
 BATCH = 64
 EMBEDDED_KEY, MODEL_KEY = "embedding", "embedding_model"
-
-Progress = Callable[[str, int, int], None]
 
 
 class Embedding(Struct, frozen=True, kw_only=True):

@@ -18,8 +18,9 @@ from smp.domain.graph import OWNER_COMMUNITIES, Edge, EdgeKind, GraphDelta, Grap
 from smp.domain.ids import NodeId
 from smp.domain.places import edge_order
 from smp.indexing.embed import CENTROIDS, NODES
-from smp.indexing.fill import SMALL, Embedding, Progress, VectorFill
+from smp.indexing.fill import SMALL, Embedding, VectorFill
 from smp.indexing.partition import MIN_SIZE, RESOLUTIONS, detect, go_on
+from smp.indexing.progress import Progress
 from smp.indexing.projection import RELATIONSHIPS, project
 from smp.indexing.rank import RANKED_EDGES, RANKED_KINDS, rank_nodes
 from smp.indexing.records import META, load_record

@@ -15,7 +15,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
 
 import msgspec
 
@@ -47,6 +46,7 @@ from smp.indexing.link import LINK_FORMAT, Linker
 from smp.indexing.merkle import build_tree
 from smp.indexing.moves import written_on_moved
 from smp.indexing.overlay import OverlayGraphStore
+from smp.indexing.progress import Progress, tell
 from smp.indexing.records import (
     NODE_COUNT,
     IndexRecord,
@@ -55,6 +55,7 @@ from smp.indexing.records import (
     load_record,
     save_pushed,
     save_record,
+    timestamp,
 )
 from smp.indexing.reports import (
     FileChange,
@@ -99,8 +100,6 @@ __all__ = [
     "UpdateReport",
 ]
 
-Progress = Callable[[str, int, int], None]
-"""Called with a stage (`read`, `link`, `store`, …), and how much of it is done of how much."""
 
 ATTEMPTS = 4
 """Times that a change is worked out anew because another process was faster."""
@@ -428,16 +427,16 @@ class Indexer:
             analysed, configs = self._analyse_files(self._contents(unread, target), len(unread), progress)
             analysed, configs = known | analysed, self._kept(known, target) | configs
             vanished = [path for path in changed if path not in analysed]
-            _tell(progress, "link", 0, 1)
+            tell(progress, "link", 0, 1)
             memory = self._remembered(record)
             staged = stage(memory, analysed, [*gone, *vanished], configs=configs, link=self._link)
-            _tell(progress, "link", 1, 1)
+            tell(progress, "link", 1, 1)
         first = record is None
         before = () if first else nodes_of(self._graph, [*staged.analysed, *staged.removed])
         changes = compare_nodes(before, () if first else analysed_nodes(staged))
-        _tell(progress, "store", 0, 1)
+        tell(progress, "store", 0, 1)
         counts = self._commit(staged, changes, pushes=overtaken, agent=None, session=None, first=first, given=given)
-        _tell(progress, "store", 1, 1)
+        tell(progress, "store", 1, 1)
         return counts, changes, staged
 
     def _update_once(
@@ -510,14 +509,14 @@ class Indexer:
             counts = self._graph.apply(staged.delta)
             nodes = analysed_nodes(staged)
             known = self._metadata.enrichments(node.id for node in nodes)
-            self._metadata.put_enrichments(enrich_nodes(nodes, carried | known, at=_stamp(now)))
+            self._metadata.put_enrichments(enrich_nodes(nodes, carried | known, at=timestamp(now)))
             if given is not None:
                 add_observations(given, self._graph, self._metadata)
             keep_staged(self._cache, staged, state=self._memory.state if self._memory else None)
             save_pushed(self._cache, pushes)
             known_tree = self._tree[1] if self._tree is not None and self._tree[0] == present else None
             tree = tree_after(self._cache, staged, known_tree)
-            self._telemetry.record((*telemetry_of(changes, at=_stamp(now), agent=agent, session=session), *churn))
+            self._telemetry.record((*telemetry_of(changes, at=timestamp(now), agent=agent, session=session), *churn))
             save_record(
                 self._cache,
                 IndexRecord(
@@ -525,7 +524,7 @@ class Indexer:
                     generation=present + 1,
                     commit_sha=self._sources.head(),
                     root_hash=tree.hash,
-                    built_at=_stamp(now),
+                    built_at=timestamp(now),
                 ),
             )
         self._memory = msgspec.structs.replace(staged.memory, generation=present + 1)
@@ -590,14 +589,5 @@ class Indexer:
         workers = self._settings.index.workers
         for one in analyse_files(split_batches(kept()), workers=workers, inline=self._analyse):
             analysed[one.analysis.path] = one
-            _tell(progress, "parse", len(analysed), total)
+            tell(progress, "parse", len(analysed), total)
         return analysed, configs
-
-
-def _stamp(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-
-
-def _tell(progress: Progress | None, stage_name: str, done: int, total: int) -> None:
-    if progress is not None:
-        progress(stage_name, done, total)

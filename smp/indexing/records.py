@@ -6,6 +6,7 @@ Blob kinds by path: `analysis`, `pushed`, `node_count`, `link_digest`; kind `met
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 
 import msgspec
 from msgspec import Struct
@@ -101,3 +102,8 @@ def load_record(cache: IndexCache) -> IndexRecord | None:
 def save_record(cache: IndexCache, record: IndexRecord) -> None:
     """Replace the record."""
     cache.put_blobs(META, {INDEX_KEY: _encode(record)})
+
+
+def timestamp(moment: datetime) -> str:
+    """A moment as the stores keep it: UTC, to the microsecond, so that texts sort as times do."""
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
