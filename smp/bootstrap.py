@@ -12,6 +12,7 @@ from smp.adapters.graph_sqlite import SqliteGraphStore
 from smp.adapters.sessions_sqlite.artifacts import SqliteArtifactStore
 from smp.adapters.sessions_sqlite.notifications import SqliteNotifier
 from smp.adapters.sessions_sqlite.sessions import SqliteSessionStore
+from smp.adapters.shipped_state import refuse_shipped_state
 from smp.adapters.sources_git import GitSourceTree
 from smp.adapters.tokens_file import FileTokenStore
 from smp.indexing.pipeline import Indexer
@@ -74,9 +75,10 @@ def build_platform(settings: Settings) -> Services:
     Opens (and on first use creates) the stores under `settings.data_dir`; starts no process and no thread.
 
     Raises:
-        Invalid: The repository is no git repository.
+        Invalid: The repository is no git repository, or carries state of its own (`refuse_shipped_state`).
         Unavailable: The data directory cannot be written.
     """
+    refuse_shipped_state(settings)
     clock = SystemClock()
     sources = GitSourceTree(settings)
     graph = SqliteGraphStore(settings)
@@ -227,6 +229,7 @@ def build_platform(settings: Settings) -> Services:
 
 def build_tokens(settings: Settings) -> tuple[TokenStore, Clock]:
     """The tokens of a repository, and the time; opens no store."""
+    refuse_shipped_state(settings)
     return FileTokenStore(settings), SystemClock()
 
 
@@ -235,6 +238,7 @@ def build_records(settings: Settings) -> Recorder:
     from smp.adapters.records_directory import DirectoryRecordFiles
     from smp.records.recorder import Recorder
 
+    refuse_shipped_state(settings)
     return Recorder(DirectoryRecordFiles(settings), SystemClock())
 
 
@@ -242,6 +246,7 @@ def open_keys(settings: Settings) -> Keyring:
     """The keys that sign snapshots of a repository and those that are trusted; opens nothing else."""
     from smp.adapters.keys_directory import DirectoryKeyring
 
+    refuse_shipped_state(settings)
     return DirectoryKeyring(settings)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -25,16 +27,20 @@ class DirectoryRecordFiles(RecordFiles):
     def read(self, file: RecordFile) -> bytes | None:
         with _translated(file):
             try:
-                return self._path(file).read_bytes()
+                descriptor = self._open(file, os.O_RDONLY | os.O_NONBLOCK)
             except FileNotFoundError:
                 return None
+            with os.fdopen(descriptor, "rb") as stream:
+                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    raise OSError(errno.EINVAL, "is no file")
+                return stream.read()
 
     def writing(self, file: RecordFile) -> AbstractContextManager[None]:
         return self._writing(file)
 
     def append(self, file: RecordFile, lines: Iterable[bytes]) -> int:
         with _translated(file):
-            descriptor = os.open(self._path(file), os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            descriptor = self._open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
             try:
                 length = os.fstat(descriptor).st_size
                 if length and os.pread(descriptor, 1, length - 1) != b"\n":
@@ -75,6 +81,16 @@ class DirectoryRecordFiles(RecordFiles):
     def place(self, file: RecordFile) -> str:
         return str(self._path(file).parent)
 
+    def _open(self, file: RecordFile, flags: int) -> int:
+        """Never through a link: what stands there may have come with the repository."""
+        self._own_folder(file)
+        return os.open(self._path(file), flags | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+
+    def _own_folder(self, file: RecordFile) -> None:
+        folder = self._path(file).parent
+        if folder.is_symlink():
+            raise OSError(errno.ELOOP, f"the folder {folder.name!r} is a link")
+
     def _path(self, file: RecordFile) -> Path:
         return self._root / file
 
@@ -83,7 +99,9 @@ class DirectoryRecordFiles(RecordFiles):
         folder = self._path(file).parent
         with _translated(file):
             folder.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._own_folder(file)
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+            descriptor = os.open(folder / LOCK, flags, 0o644)
         try:
             with _translated(file):
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -97,7 +115,7 @@ def _write_whole(descriptor: int, line: bytes, before: int) -> int:
     written = os.write(descriptor, line)
     if written != len(line):
         os.ftruncate(descriptor, before)
-        raise OSError(28, "no space left on device")
+        raise OSError(errno.ENOSPC, "no space left on device")
     return written
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 
@@ -89,3 +90,27 @@ def test_what_is_in_the_way_is_named(files: RecordFiles, data: Path) -> None:
         pass
     with pytest.raises(Unavailable, match=r"edges\.jsonl"):
         files.read(RecordFile.EDGES)
+
+
+@pytest.mark.parametrize("link", ["memory/episodes.jsonl", "memory", "memory/.lock"])
+def test_nothing_is_read_or_written_through_a_link(files: RecordFiles, data: Path, tmp_path: Path, link: str) -> None:
+    victim = tmp_path / "victim"
+    if link == "memory":
+        victim.mkdir()
+    place = data / link
+    place.parent.mkdir(parents=True)
+    place.symlink_to(victim)
+    before = sorted(path.name for path in tmp_path.rglob("*"))
+    with pytest.raises(Unavailable, match="memory"), files.writing(RecordFile.EPISODES):
+        files.append(RecordFile.EPISODES, [b"x"])
+    assert [name for name in sorted(path.name for path in tmp_path.rglob("*")) if name != ".lock"] == [
+        name for name in before if name != ".lock"
+    ]
+    assert victim.is_dir() if link == "memory" else not victim.exists()
+
+
+def test_what_is_no_file_does_not_hold_a_reader_up(files: RecordFiles, data: Path) -> None:
+    (data / "memory").mkdir(parents=True)
+    os.mkfifo(data / RecordFile.EPISODES)
+    with pytest.raises(Unavailable, match="no file"):
+        files.read(RecordFile.EPISODES)
