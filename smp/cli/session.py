@@ -12,13 +12,13 @@ import msgspec
 
 from smp.bootstrap import build_platform
 from smp.cli import devserver
+from smp.cli.driving import CANCEL_WAIT_MS, driven
 from smp.cli.failures import stderr
 from smp.cli.options import open_indexed, repository_options
 from smp.cli.session_answers import ANSWERS, how_to_answer, waiting_for
 from smp.cli.session_edits import as_list, read_edits
 from smp.cli.session_screen import final_screen, stdout, watch
-from smp.cli.worker_process import ChildWorker, worker_lives
-from smp.domain.errors import Invalid, SmpError, Unavailable
+from smp.domain.errors import Invalid, Unavailable
 from smp.domain.ids import AgentId, CommitSha, FilePath, SandboxId, SessionId
 from smp.domain.runs import (
     Agent,
@@ -33,7 +33,6 @@ from smp.domain.runs import (
 from smp.services import Services
 from smp.settings import Settings
 
-CANCEL_WAIT_MS = 60_000
 LOOK_MS = 2_000
 
 
@@ -206,24 +205,16 @@ def server_for(settings: Settings, *, start: bool) -> Iterator[None]:
 
 def drive(services: Services, request: SessionRunRequest) -> SessionOutcome:
     """Run a request to its end, with a worker of its own if none lives; a Ctrl-C cancels it and waits for the undoing."""
-    child: ChildWorker | None = None
-    with contextlib.ExitStack() as stack:
-        if not worker_lives(services.settings):
-            stderr.print("no worker of this repository runs: starting one for this session", soft_wrap=True)
-            child = stack.enter_context(ChildWorker(services.settings))
-        workflow_id = workflow_id_of(request.session_id)
-        try:
-            services.runs.start_session(request)
-            return watch(services.runs, workflow_id, stderr, tend=child.ensure if child else None)
-        except KeyboardInterrupt:
-            stderr.print(
-                "interrupted: the session undoes what it did (a second Ctrl-C leaves it to the next worker)",
-                soft_wrap=True,
-            )
-            with contextlib.suppress(SmpError):
-                services.runs.cancel(workflow_id)
-                services.runs.result(workflow_id, timeout_ms=CANCEL_WAIT_MS)
-            raise
+    workflow_id = workflow_id_of(request.session_id)
+    return driven(
+        services,
+        workflow_id,
+        what="session",
+        undoing="the session undoes what it did",
+        start=lambda: services.runs.start_session(request),
+        watch=lambda tend: watch(services.runs, workflow_id, stderr, tend=tend),
+        undone=lambda: services.runs.result(workflow_id, timeout_ms=CANCEL_WAIT_MS),
+    )
 
 
 def default_test_command(repo: Path) -> str:

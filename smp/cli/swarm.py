@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 
 import click
 import msgspec
 
 from smp.bootstrap import build_platform
+from smp.cli.driving import CANCEL_WAIT_MS, driven
 from smp.cli.failures import stderr
 from smp.cli.options import open_indexed, repository_options
-from smp.cli.session import CANCEL_WAIT_MS, LOOK_MS, default_test_command, pair, server_for
+from smp.cli.session import LOOK_MS, default_test_command, pair, server_for
 from smp.cli.session_screen import stdout
 from smp.cli.swarm_file import MAX_LIMIT, Task, read_tasks
 from smp.cli.swarm_screen import final_swarm, phases_of, progress, watch_swarm
-from smp.cli.worker_process import ChildWorker, worker_lives
-from smp.domain.errors import Invalid, SmpError
+from smp.domain.errors import Invalid
 from smp.domain.ids import AgentId, CommitSha, SandboxId, SessionId
 from smp.domain.runs import SessionRunRequest, queue_of
 from smp.domain.swarms import SwarmOutcome, SwarmRequest, SwarmSession, swarm_workflow_id
@@ -130,24 +129,16 @@ def _session(services: Services, task: Task, commit: CommitSha, queue: str) -> S
 
 def _drive(services: Services, request: SwarmRequest) -> SwarmOutcome:
     """Run it to its end, with a worker of its own if none lives; a Ctrl-C cancels it and waits for the undoing."""
-    child: ChildWorker | None = None
-    with contextlib.ExitStack() as stack:
-        if not worker_lives(services.settings):
-            stderr.print("no worker of this repository runs: starting one for this swarm", soft_wrap=True)
-            child = stack.enter_context(ChildWorker(services.settings))
-        workflow_id = swarm_workflow_id(request.swarm_id)
-        try:
-            services.runs.start_swarm(request)
-            return watch_swarm(services.runs, workflow_id, stderr, tend=child.ensure if child else None)
-        except KeyboardInterrupt:
-            stderr.print(
-                "interrupted: the sessions undo what they did (a second Ctrl-C leaves it to the next worker)",
-                soft_wrap=True,
-            )
-            with contextlib.suppress(SmpError):
-                services.runs.cancel(workflow_id)
-                services.runs.swarm_within(workflow_id, CANCEL_WAIT_MS)
-            raise
+    workflow_id = swarm_workflow_id(request.swarm_id)
+    return driven(
+        services,
+        workflow_id,
+        what="swarm",
+        undoing="the sessions undo what they did",
+        start=lambda: services.runs.start_swarm(request),
+        watch=lambda tend: watch_swarm(services.runs, workflow_id, stderr, tend=tend),
+        undone=lambda: services.runs.swarm_within(workflow_id, CANCEL_WAIT_MS),
+    )
 
 
 def _print(outcome: SwarmOutcome, *, as_json: bool) -> None:

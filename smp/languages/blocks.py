@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable
 import tree_sitter
 
 from smp.domain.ids import FilePath
-from smp.domain.source import NOTHING, ArgKind, Damage, Op, SiteKind
-from smp.languages.declared import Definitions, line_of, one_line, text_of
+from smp.domain.metadata import Metadata
+from smp.domain.source import NOTHING, ArgKind, Damage, FileAnalysis, Op, SiteKind
+from smp.languages.declared import MAX_DAMAGE, Definitions, Survey, damage_of, line_of, one_line, text_of
+from smp.languages.nodes import file_node
 from smp.languages.summary_builder import SummaryBuilder
 
 MAX_DEPTH = 120
@@ -65,6 +67,7 @@ class BlockWalk:
 
     def __init__(self, path: FilePath, language: str) -> None:
         self.path = path
+        self.language = language
         self.b = SummaryBuilder(path)
         self.definitions = Definitions(path, language, self.b)
         self.scopes: list[dict[str, Local | int]] = [{}]
@@ -73,6 +76,34 @@ class BlockWalk:
         self.depth = 0
         self.damage: list[Damage] = []
         self._cut = False
+
+    def analysis(
+        self,
+        content: bytes,
+        survey: Survey,
+        *,
+        shown: tree_sitter.Node,
+        role: str,
+        docstring: str | None,
+        documented: Iterable[int],
+    ) -> FileAnalysis:
+        """The finished analysis of a file. shown: the tree that its damage is told from; documented: see `Definitions.nodes`."""
+        head = file_node(
+            self.path,
+            content,
+            language=self.language,
+            role=role,
+            metadata=Metadata(docstring=docstring),
+            complexity=1 + self.definitions.file_decisions(survey),
+        )
+        return FileAnalysis(
+            path=self.path,
+            language=self.language,
+            nodes=(head, *self.definitions.nodes(survey, documented)),
+            edges=self.definitions.edges(),
+            summary=self.b.finish(),
+            damage=tuple([*damage_of(shown), *self.damage][:MAX_DAMAGE]),
+        )
 
     # Names -----------------------------------------------------------------------------------------------------------
 

@@ -33,7 +33,7 @@ class CSharpWalk(MemberWalk):
         **CALL_HANDLERS,
         **BOTH,
     }
-    statement_handlers: dict[str, Callable[[Any, tree_sitter.Node], None]] = STATEMENT_HANDLERS
+    statement_handlers: ClassVar[dict[str, Callable[[Any, tree_sitter.Node], None]]] = STATEMENT_HANDLERS
 
     def walk(self, root: tree_sitter.Node) -> None:
         """Reads the file and fills the builder."""

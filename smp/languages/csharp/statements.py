@@ -10,7 +10,6 @@ import tree_sitter
 from smp.domain.source import NOTHING, Op
 from smp.languages.csharp.calls import CallWalk
 from smp.languages.nominal.syntax import first_of, parts_of, text_of
-from smp.languages.nominal.walk import is_comment
 
 _PATTERNS = frozenset(
     {
@@ -22,22 +21,6 @@ _PATTERNS = frozenset(
 
 class StatementWalk(CallWalk):
     """Runs the statements of a body in order."""
-
-    statement_handlers: dict[str, Callable[[Any, tree_sitter.Node], None]]
-
-    def visit(self, node: tree_sitter.Node) -> None:
-        """A statement or an expression, whichever it is."""
-        handler = self.statement_handlers.get(node.type)
-        if handler is None or is_comment(node):
-            super().visit(node)
-            return
-        if self.too_deep(node):
-            return
-        self.depth += 1
-        try:
-            handler(self, node)
-        finally:
-            self.depth -= 1
 
     def _block(self, node: tree_sitter.Node) -> None:
         self.frame.scopes.append({})

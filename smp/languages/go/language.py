@@ -10,14 +10,12 @@ import tree_sitter
 import tree_sitter_go
 
 from smp.domain.ids import FilePath
-from smp.domain.metadata import Metadata
 from smp.domain.source import FileAnalysis, FileSummary
 from smp.languages.base import Language, Resolver, Tables
-from smp.languages.declared import MAX_DAMAGE, damage_of, documentation, text_of
+from smp.languages.declared import documentation, text_of
 from smp.languages.go.declarations import FileWalk
 from smp.languages.go.modules import PackageResolver, is_configuration
 from smp.languages.go.tables import TABLES
-from smp.languages.nodes import file_node
 from smp.languages.recovery import parse
 
 _GENERATED = re.compile(rb"^// Code generated .* DO NOT EDIT\.$", re.MULTILINE)
@@ -47,21 +45,13 @@ class Go(Language):
         walk.b.module_kind = name
         docstring = documentation(clause, lambda text: not text.startswith("//go:"))[0] if clause is not None else None
         role = "test" if path.endswith("_test.go") else "generated" if _GENERATED.search(content[:_HEAD]) else "source"
-        head = file_node(
-            path,
+        return walk.analysis(
             content,
-            language=self.name,
+            walk.survey,
+            shown=shown,
             role=role,
-            metadata=Metadata(docstring=docstring),
-            complexity=1 + walk.definitions.file_decisions(walk.survey),
-        )
-        return FileAnalysis(
-            path=path,
-            language=self.name,
-            nodes=(head, *walk.definitions.nodes(walk.survey, walk.documented)),
-            edges=walk.definitions.edges(),
-            summary=walk.b.finish(),
-            damage=tuple([*damage_of(shown), *walk.damage][:MAX_DAMAGE]),
+            docstring=docstring,
+            documented=walk.documented,
         )
 
     def wants_config(self, path: FilePath) -> bool:

@@ -41,7 +41,7 @@ class JavaWalk(StatementWalk):
     """The whole walk over one file."""
 
     handlers: ClassVar[dict[str, Callable[[Any, tree_sitter.Node], int]]] = {**EXPRESSION_HANDLERS, **SWITCH}
-    statement_handlers: dict[str, Callable[[Any, tree_sitter.Node], None]] = STATEMENT_HANDLERS
+    statement_handlers: ClassVar[dict[str, Callable[[Any, tree_sitter.Node], None]]] = STATEMENT_HANDLERS
     package: str = ""
 
     def walk(self, root: tree_sitter.Node) -> None:

@@ -10,7 +10,6 @@ import tree_sitter
 from smp.domain.source import NOTHING, Op
 from smp.languages.java.expressions import ExpressionWalk
 from smp.languages.nominal.syntax import parts_of, text_of
-from smp.languages.nominal.walk import is_comment
 
 _TYPES = frozenset({"class_declaration", "interface_declaration", "enum_declaration", "record_declaration"})
 
@@ -18,23 +17,8 @@ _TYPES = frozenset({"class_declaration", "interface_declaration", "enum_declarat
 class StatementWalk(ExpressionWalk):
     """Runs the statements of a body in order."""
 
-    statement_handlers: dict[str, Callable[[Any, tree_sitter.Node], None]]
     name_hint: str = ""
     """The variable that the next expression is bound to."""
-
-    def visit(self, node: tree_sitter.Node) -> None:
-        """A statement or an expression, whichever it is."""
-        handler = self.statement_handlers.get(node.type)
-        if handler is None or is_comment(node):
-            super().visit(node)
-            return
-        if self.too_deep(node):
-            return
-        self.depth += 1
-        try:
-            handler(self, node)
-        finally:
-            self.depth -= 1
 
     def _block(self, node: tree_sitter.Node) -> None:
         self.frame.scopes.append({})

@@ -1,4 +1,4 @@
-"""Expressions of Java and C#: what both walk alike."""
+"""Expressions and statements of Java and C#: what both walk alike."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ class NominalExpressions(NominalWalk, abc.ABC):
     """Values of expressions, by kind of node."""
 
     handlers: ClassVar[dict[str, Callable[[Any, tree_sitter.Node], int]]] = {}
+    statement_handlers: ClassVar[dict[str, Callable[[Any, tree_sitter.Node], None]]] = {}
 
     @abc.abstractmethod
     def expr(self, node: tree_sitter.Node | None) -> int:
@@ -32,12 +33,19 @@ class NominalExpressions(NominalWalk, abc.ABC):
         return NOTHING
 
     def visit(self, node: tree_sitter.Node) -> None:
-        """A statement or an expression, whichever it is; statements override."""
+        """A statement, a comment or an expression, whichever it is."""
+        handler = self.statement_handlers.get(node.type)
         if is_comment(node):
             if self.frame.code is not None:
                 self.frame.code.comments.extend(comment_lines(node))
-        else:
+        elif handler is None:
             self.expr(node)
+        elif not self.too_deep(node):
+            self.depth += 1
+            try:
+                handler(self, node)
+            finally:
+                self.depth -= 1
 
     def lambda_of(self, slot: int, params: Callable[[], list[Param]], body: tree_sitter.Node | None) -> int:
         """An unnamed function. params: binds the parameters in the scope of the function and gives them."""

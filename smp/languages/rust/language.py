@@ -6,11 +6,9 @@ import re
 from collections.abc import Mapping
 
 from smp.domain.ids import FilePath
-from smp.domain.metadata import Metadata
 from smp.domain.source import FileAnalysis, FileSummary
 from smp.languages.base import Language, Resolver, Tables
-from smp.languages.declared import MAX_DAMAGE, clean_comment, damage_of, text_of
-from smp.languages.nodes import file_node
+from smp.languages.declared import clean_comment, text_of
 from smp.languages.recovery import parse
 from smp.languages.rust.declarations import FileWalk
 from smp.languages.rust.macros import parser
@@ -37,21 +35,13 @@ class Rust(Language):
         first = [text_of(child) for child in root.children[:40] if child.type.endswith("comment")]
         docstring = "\n".join(clean_comment(text) for text in first if text.startswith(("//!", "/*!"))).strip() or None
         tests = path.startswith("tests/") or "/tests/" in path or "/benches/" in path
-        head = file_node(
-            path,
+        return walk.analysis(
             content,
-            language=self.name,
+            walk.survey,
+            shown=shown,
             role="test" if tests else "source",
-            metadata=Metadata(docstring=docstring),
-            complexity=1 + walk.definitions.file_decisions(walk.survey),
-        )
-        return FileAnalysis(
-            path=path,
-            language=self.name,
-            nodes=(head, *walk.definitions.nodes(walk.survey, walk.documented)),
-            edges=walk.definitions.edges(),
-            summary=walk.b.finish(),
-            damage=tuple([*damage_of(shown), *walk.damage][:MAX_DAMAGE]),
+            docstring=docstring,
+            documented=walk.documented,
         )
 
     def wants_config(self, path: FilePath) -> bool:
