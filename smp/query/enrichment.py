@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from smp.domain.errors import DocstringExists
 from smp.domain.graph import Node, NodeKind, Scope
-from smp.domain.ids import NodeId
+from smp.domain.ids import FilePath, NodeId
 from smp.domain.metadata import Enrichment, EnrichmentStatus
 from smp.domain.queries import EnrichmentCounts, StaleNode
 from smp.indexing.enrich import enrich_nodes
@@ -104,6 +104,12 @@ def count_enrichment(graph: GraphStore, metadata: MetadataStore, scope: Scope) -
     )
 
 
+def refuse_documented(node: Node, *, force: bool) -> None:
+    """Raise DocstringExists for a node that its source documents already."""
+    if node.metadata.docstring is not None and not force:
+        raise DocstringExists(node.id)
+
+
 def annotate(
     metadata: MetadataStore, node: Node, *, description: str, tags: tuple[str, ...], force: bool, now: str
 ) -> Enrichment:
@@ -112,8 +118,7 @@ def annotate(
     Raises:
         DocstringExists: The source documents it already and `force` is not set. The docstring is kept either way.
     """
-    if node.metadata.docstring is not None and not force:
-        raise DocstringExists(node.id)
+    refuse_documented(node, force=force)
     before = metadata.enrichments((node.id,)).get(node.id, Enrichment())
     after = structs.replace(
         before,
@@ -124,6 +129,11 @@ def annotate(
     )
     metadata.put_enrichments({node.id: after})
     return after
+
+
+def files_of(graph: GraphStore, scope: Scope) -> tuple[FilePath, ...]:
+    """Files that have a node in a scope which can be tagged, sorted."""
+    return tuple(sorted({node.file for node in graph.scan(scope, ENRICHABLE) if node.file is not None}))
 
 
 def tag_scope(graph: GraphStore, metadata: MetadataStore, scope: Scope, *, tags: tuple[str, ...], action: str) -> int:

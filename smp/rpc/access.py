@@ -1,4 +1,8 @@
-"""What a token allows: its agent's sessions and boxes and no others; reading only, where it says so.
+"""What a token allows: its agent's sessions, boxes and verdicts and no others; reading only, where it says so.
+
+What all share is changed by an agent through a session of its own, whose scope bounds it and whose audit tells of it: a push,
+a description or a tag without a session would act in what every other session sees. What is derived from the code (enriching,
+communities, indexing what lies on disk) is the same whoever asks, and free. Snapshots are the operator's.
 
 Checked once, before any handler runs, from the parameters by their names: a method that is added is covered by it. Without a
 token of an agent (loopback, or the server's own token) everything is allowed.
@@ -22,6 +26,10 @@ READING = frozenset(
     }
 )  # fmt: skip
 """Methods that change nothing; a token that may not write can call these, and open and end sessions of mode `read`."""
+SHARED = frozenset({"smp/update", "smp/batch_update", "smp/annotate", "smp/annotate/bulk", "smp/tag"})
+"""Methods that put an agent's own words or content into what all share: an agent names a session of its own."""
+OPERATORS = frozenset({"smp/index/import", "smp/index/export"})
+"""Methods that replace the whole index, or sign it with the server's key."""
 _SESSIONS = frozenset({"smp/session/open", "smp/session/recover", "smp/session/close"})
 
 
@@ -29,7 +37,7 @@ def check_access(method: str, params: Struct, grant: Grant | None, services: Ser
     """Let a call through, or say why not.
 
     Raises:
-        Unauthorized: The token speaks for another agent, or may not write.
+        Unauthorized: The token speaks for another agent, may not write, or names no session where it has to.
     """
     if grant is None:
         return
@@ -38,6 +46,8 @@ def check_access(method: str, params: Struct, grant: Grant | None, services: Ser
             raise Unauthorized(f"this token only reads; {method} needs one that may write")
         if str(getattr(params, "mode", "read")) != "read":
             raise Unauthorized("this token only reads; open a session of mode read")
+    if method in OPERATORS:
+        raise Unauthorized(f"{method} concerns every agent; ask the operator, whose token may call it")
     named = getattr(params, "agent_id", None)
     if isinstance(named, str) and named != grant.agent_id:
         raise Unauthorized(f"this token speaks for {grant.agent_id!r}; name that agent_id")
@@ -47,6 +57,8 @@ def check_access(method: str, params: Struct, grant: Grant | None, services: Ser
         if isinstance(session, str):
             _own_session(session, grant, services)
             mine = True
+    if method in SHARED and not mine:
+        raise Unauthorized(f"{method} changes what every agent sees; open a session and name its session_id")
     box = getattr(params, "sandbox_id", None)
     if isinstance(box, str) and not mine:
         _own_box(box, grant, services)
@@ -55,6 +67,11 @@ def check_access(method: str, params: Struct, grant: Grant | None, services: Ser
         found = services.session_store.by_audit(AuditId(audit))
         if found is not None:
             _own_session(found.id, grant, services)
+    verdict = getattr(params, "verify_result_id", None)
+    if isinstance(verdict, str) and not mine:
+        report = services.integrity.report(verdict)
+        if report is not None:
+            _own_session(report.session_id, grant, services)
 
 
 def _own_session(session_id: str, grant: Grant, services: Services) -> None:

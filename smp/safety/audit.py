@@ -27,6 +27,8 @@ _NO_READS = (
     "smp/sandbox/",
     "smp/verify/",
     "smp/handoff/",
+    "smp/annotate",
+    "smp/tag",
 )
 """Steps that name files without reading them for the agent."""
 

@@ -43,6 +43,8 @@ _STEP_GROUPS = (
     "smp/sandbox/",
     "smp/verify/",
     "smp/handoff/",
+    "smp/annotate",
+    "smp/tag",
 )
 _ATTEMPTS = 50
 """Tries of a compare-and-set: each loss means that another call of the same session has got on."""

@@ -296,6 +296,22 @@ class SessionService(SessionLife):
                 files=files,
             )
 
+    def describe(self, session_id: str, files: tuple[FilePath, ...], *, method: str, what: str) -> None:
+        """Let a session add words to what lies in these files, as its scope allows: on record before it happens.
+
+        Args:
+            files: Of the nodes that are described; a folder ends in `/`.
+            what: The node, or the scope, for the audit.
+
+        Raises:
+            ScopeViolation: A file is outside the scope or the session only reads.
+        """
+        sid = SessionId(session_id)
+        with self._turn(sid):
+            session = self._admit(sid, method, files, None)
+            event = AuditEvent(seq=0, at=self._clock.now(), method=method, target=what, files=files, result="described")
+            self._ledger.record(session.id, event)
+
     def refuse_locked(self, files: tuple[FilePath, ...]) -> None:
         """For updates outside any session: raise LockConflict, notified, when a session holds one of these files."""
         locks.refuse_locked(self._store, self._notifier, files, session_id=None, now=self._clock.now())

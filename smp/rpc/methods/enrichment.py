@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from smp.domain.errors import Invalid, SmpError
-from smp.domain.graph import NodeKind, Scope
+from smp.domain.graph import Node, NodeKind, Scope
+from smp.domain.ids import FilePath
 from smp.domain.metadata import EnrichmentStatus
 from smp.query import enrichment as state
 from smp.query.resolve import resolve_node, resolve_scope
@@ -177,12 +178,16 @@ def enrich_status(params: ScopeParams, ctx: RequestContext) -> StatusResult:
 
 
 class AnnotateParams(Params, frozen=True, kw_only=True):
-    """force: also where the source documents the node already; its docstring is kept."""
+    """force: also where the source documents the node already; its docstring is kept.
+
+    session_id: the node's file has to be in that session's scope, and its audit tells of it; an agent with a token needs one.
+    """
 
     node_id: NodeRef
     description: Text
     tags: Tags = ()
     force: bool = False
+    session_id: SessionRef | UnsetType = UNSET
 
 
 class AnnotateResult(Result, frozen=True, kw_only=True):
@@ -195,7 +200,7 @@ class AnnotateResult(Result, frozen=True, kw_only=True):
 @rpc_method("smp/annotate")
 def annotate(params: AnnotateParams, ctx: RequestContext) -> AnnotateResult:
     """Describe a node by hand, and tag it."""
-    now = _annotate(ctx, node_id=params.node_id, description=params.description, tags=params.tags, force=params.force)
+    now = _annotate(ctx, params, given(params.session_id), method="smp/annotate")
     return AnnotateResult(node_id=now[0], status="annotated", manually_set=True, annotated_at=now[1])
 
 
@@ -209,9 +214,10 @@ class AnnotationItem(Params, frozen=True, kw_only=True):
 
 
 class BulkParams(Params, frozen=True, kw_only=True):
-    """A failing item is counted and does not stop the others."""
+    """A failing item is counted and does not stop the others. session_id: as for smp/annotate."""
 
     annotations: Annotated[tuple[AnnotationItem, ...], Meta(min_length=1)]
+    session_id: SessionRef | UnsetType = UNSET
 
 
 class FailureResult(Result, frozen=True, kw_only=True):
@@ -233,18 +239,19 @@ def annotate_bulk(params: BulkParams, ctx: RequestContext) -> BulkResult:
     failures: list[FailureResult] = []
     for index, item in enumerate(params.annotations):
         try:
-            _annotate(ctx, node_id=item.node_id, description=item.description, tags=item.tags, force=item.force)
+            _annotate(ctx, item, given(params.session_id), method="smp/annotate/bulk")
         except SmpError as error:
             failures.append(FailureResult(index=index, message=error.message))
     return BulkResult(annotated=len(params.annotations) - len(failures), failed=len(failures), failures=tuple(failures))
 
 
 class TagParams(Params, frozen=True, kw_only=True):
-    """Tags of every node in a scope."""
+    """Tags of every node in a scope. session_id: as for smp/annotate; every file with a node there has to be in its scope."""
 
     scope: ScopeText
     tags: Tags
     action: Literal["add", "remove", "replace"]
+    session_id: SessionRef | UnsetType = UNSET
 
 
 class TagResult(Result, frozen=True, kw_only=True):
@@ -261,6 +268,10 @@ def tag(params: TagParams, ctx: RequestContext) -> TagResult:
     tags = _unique(params.tags, path="tags")
     graph = graph_of(ctx)
     scope = resolve_scope(graph, params.scope)
+    session = given(params.session_id)
+    if session is not None:
+        files = state.files_of(graph, scope)
+        ctx.services.sessions.describe(session, files, method="smp/tag", what=params.scope)
     changed = state.tag_scope(graph, ctx.services.metadata, scope, tags=tags, action=params.action)
     return TagResult(nodes_affected=changed, action=params.action, scope=params.scope)
 
@@ -352,14 +363,26 @@ def search_metadata(params: SearchParams, ctx: RequestContext) -> SearchResult:
 
 
 def _annotate(
-    ctx: RequestContext, *, node_id: str, description: str, tags: tuple[str, ...], force: bool
+    ctx: RequestContext, item: AnnotateParams | AnnotationItem, session: str | None, *, method: str
 ) -> tuple[str, str]:
     """The node's id, and when it was annotated."""
-    tags = _unique(tags, path="tags")
-    node = resolve_node(graph_of(ctx), node_id, path="node_id")
+    tags = _unique(item.tags, path="tags")
+    node = resolve_node(graph_of(ctx), item.node_id, path="node_id")
+    state.refuse_documented(node, force=item.force)
+    if session is not None:
+        ctx.services.sessions.describe(session, (_place_of(node),), method=method, what=node.id)
     now = rfc3339(ctx.services.clock.now())
-    state.annotate(ctx.services.metadata, node, description=description, tags=tags, force=force, now=now)
+    state.annotate(ctx.services.metadata, node, description=item.description, tags=tags, force=item.force, now=now)
     return node.id, now
+
+
+def _place_of(node: Node) -> FilePath:
+    """What a session's scope has to hold for it to describe a node."""
+    if node.file is not None:
+        return node.file
+    if node.kind is NodeKind.PACKAGE:
+        return FilePath(f"{node.qualname}/")
+    raise Invalid(f"{node.id!r} lies in no file, so in no session's scope; leave it to the operator", path="node_id")
 
 
 def _unique(tags: tuple[str, ...], *, path: str) -> tuple[str, ...]:

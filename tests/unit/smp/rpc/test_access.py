@@ -11,7 +11,7 @@ import pytest
 from smp.domain.access import Grant
 from smp.domain.errors import SandboxNotFound, Unauthorized
 from smp.domain.ids import AgentId
-from smp.rpc.access import READING, check_access
+from smp.rpc.access import OPERATORS, READING, SHARED, check_access
 from smp.rpc.method import decode_params
 from smp.rpc.methods import METHOD_GROUPS
 from smp.rpc.registry import MethodRegistry
@@ -45,10 +45,25 @@ class Boxes:
         return SimpleNamespace(spec=SimpleNamespace(session_id=BOXES[sandbox_id]))
 
 
-SERVICES = cast("Services", SimpleNamespace(session_store=Sessions(), sandboxes=Boxes()))
+class Verdicts:
+    def report(self, verify_id: str) -> Any:
+        session = verify_id.replace("ver_", "ses_")
+        return SimpleNamespace(session_id=session) if session in SESSIONS else None
+
+
+SERVICES = cast("Services", SimpleNamespace(session_store=Sessions(), sandboxes=Boxes(), integrity=Verdicts()))
 CODER = Grant(id="tok_1", agent_id=AgentId("coder"))
 READER = Grant(id="tok_2", agent_id=AgentId("coder"), may_write=False)
 OPEN: dict[str, object] = {"agent_id": "coder", "task": "t", "scope": ["a.py"], "mode": "write"}
+PUSH: dict[str, object] = {"file_path": "a.py", "content": "", "change_type": "modified"}
+WORDS: dict[str, dict[str, object]] = {
+    "smp/update": PUSH,
+    "smp/batch_update": {"changes": [PUSH]},
+    "smp/annotate": {"node_id": "a.py", "description": "d"},
+    "smp/annotate/bulk": {"annotations": [{"node_id": "a.py", "description": "d"}]},
+    "smp/tag": {"scope": "full", "tags": ["t"], "action": "add"},
+}
+MARK: dict[str, object] = {"mutant": 1, "reason": "equal by the type of x"}
 
 
 def check(method: str, params: dict[str, object], grant: Grant | None = CODER) -> None:
@@ -66,6 +81,8 @@ def check(method: str, params: dict[str, object], grant: Grant | None = CODER) -
         ("smp/sandbox/execute", {"sandbox_id": "box_unknown", "command": "true"}),
         ("smp/audit/get", {"audit_log_id": "aud_mine"}),
         ("smp/session/close", {"session_id": "ses_unknown", "status": "aborted"}),
+        ("smp/verify/mark_equivalent", MARK | {"verify_result_id": "ver_mine"}),
+        ("smp/verify/mark_equivalent", MARK | {"verify_result_id": "ver_unknown"}),
     ],
 )
 def test_an_agent_acts_in_what_is_its_own_and_hears_of_the_unknown_from_the_handler(
@@ -86,12 +103,38 @@ def test_an_agent_acts_in_what_is_its_own_and_hears_of_the_unknown_from_the_hand
         ("smp/verify/integrity", {"sandbox_id": "box_theirs", "target_file": "a.py", "test_file": "t.py"}),
         ("smp/conflict", {"session_a": "ses_theirs", "session_b": "ses_mine"}),
         ("smp/audit/get", {"audit_log_id": "aud_theirs"}),
+        ("smp/verify/mark_equivalent", MARK | {"verify_result_id": "ver_theirs"}),
     ],
 )
 def test_an_agent_cannot_act_in_what_is_anothers(method: str, params: dict[str, object]) -> None:
     with pytest.raises(Unauthorized):
         check(method, params)
     check(method, params, None)  # the operator may
+
+
+@pytest.mark.parametrize("method", sorted(SHARED))
+def test_what_all_share_an_agent_changes_in_a_session_of_its_own(method: str) -> None:
+    with pytest.raises(Unauthorized, match="name its session_id"):
+        check(method, WORDS[method])
+    with pytest.raises(Unauthorized, match="belongs to another agent"):
+        check(method, WORDS[method] | {"session_id": "ses_theirs"})
+    check(method, WORDS[method] | {"session_id": "ses_mine"})
+    check(method, WORDS[method], None)  # the operator
+
+
+@pytest.mark.parametrize("method", sorted(OPERATORS))
+def test_snapshots_are_the_operators(method: str) -> None:
+    params: dict[str, object] = {"snapshot_id": "snap_1"} if method == "smp/index/import" else {"scope": "full"}
+    with pytest.raises(Unauthorized, match="operator"):
+        check(method, params)
+    check(method, params, None)
+
+
+def test_each_method_is_known_to_read_to_name_a_session_or_box_or_to_be_the_same_whoever_asks() -> None:
+    named = {"session_id", "session_a", "sandbox_id", "audit_log_id", "verify_result_id", "agent_id", "handoff_id"}
+    derived = {"smp/enrich", "smp/enrich/batch", "smp/community/detect"}
+    free = {name for name, method in METHODS.items() if not named & set(method.params.__struct_fields__)}
+    assert free - READING - OPERATORS == derived
 
 
 def test_a_reading_token_asks_and_opens_reading_sessions() -> None:
