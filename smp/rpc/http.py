@@ -32,7 +32,7 @@ from smp.rpc import markdown
 from smp.rpc.dispatcher import Bounds, Dispatcher
 from smp.rpc.dispatcher import Response as RpcResponse
 from smp.rpc.gate import Gate, grant_of
-from smp.rpc.notifications import message_of, missed_message
+from smp.rpc.notifications import CURSOR_HEADER, message_of, missed_message
 from smp.rpc.registry import MethodRegistry
 from smp.services import Services
 
@@ -169,10 +169,11 @@ class RpcServer:
         if after is not None and not (after.isdecimal() and len(after) < _CURSOR_DIGITS):
             await socket.close(1008, "after: the cursor of a notification")
             return
-        await socket.accept()
+        cursor = self._newest if after is None else int(after)
+        await socket.accept(headers=[(CURSOR_HEADER.encode(), b"%d" % cursor)])
         self.metrics.sockets.inc()
         grant = grant_of(socket.scope)
-        sender = asyncio.create_task(self._push(socket, self._newest if after is None else int(after)))
+        sender = asyncio.create_task(self._push(socket, cursor))
         try:
             while True:
                 message = await socket.receive()

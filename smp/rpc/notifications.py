@@ -9,6 +9,9 @@ from msgspec import Struct
 
 from smp.ports.notifier import Notice
 
+CURSOR_HEADER = "smp-cursor"
+"""Of the handshake of `/ws`: the cursor that the connection begins behind."""
+
 
 class NotificationMessage(Struct, frozen=True, kw_only=True):
     """A JSON-RPC notification; `params` is the notice's body, tagged by `type`."""

@@ -22,6 +22,11 @@ def test_protocol_reference_is_current() -> None:
     assert done.returncode == 0, "run: .venv/bin/python infra/protocol_reference.py"
 
 
+def test_client_methods_are_current() -> None:
+    done = subprocess.run([sys.executable, "infra/client_methods.py", "--check"], cwd=ROOT, check=False)
+    assert done.returncode == 0, "run: .venv/bin/python infra/client_methods.py"
+
+
 def test_every_option_is_in_the_configuration_page() -> None:
     page = (ROOT / "docs" / "configuration.md").read_text("utf-8")
     sections = [field for field in fields(Settings) if isinstance(field.type, type) and issubclass(field.type, Struct)]

@@ -1,0 +1,166 @@
+"""What the server tells without being asked, over `/ws`, from a cursor on: a client that was away misses nothing.
+
+A connection that breaks is made again from the last cursor that was handed out, for as long as it takes; what the server no longer
+keeps is said as `Missed`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from tenacity import (
+    AsyncRetrying,
+    Retrying,
+    retry_if_exception,
+    stop_after_attempt,
+    stop_never,
+    wait_exponential_jitter,
+)
+from websockets.asyncio.client import ClientConnection as AwaitedConnection
+from websockets.asyncio.client import connect as connect_awaited
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+from websockets.http11 import Response
+from websockets.sync.client import ClientConnection, connect
+
+from smp.client.failures import Misunderstood, Unreachable
+from smp.domain.notifications import Notification
+from smp.rpc.notifications import CURSOR_HEADER
+
+_FRAME_LIMIT = 16 * 1024 * 1024
+_MISSED = "smp/notifications/missed"
+_NOTIFICATION = "smp/notification"
+_LOST = (OSError, ConnectionClosed)
+
+
+class Notice(Struct, frozen=True, kw_only=True):
+    """A notification. cursor: where to go on (`after`) once this one has been dealt with."""
+
+    cursor: int
+    body: Notification
+
+
+class Missed(Struct, frozen=True, kw_only=True):
+    """The feed no longer reaches back to where the client was: what lay between `after` and `oldest` is gone."""
+
+    after: int
+    oldest: int
+
+    @property
+    def cursor(self) -> int:
+        """Where to go on."""
+        return self.oldest - 1
+
+
+class _Frame(Struct, frozen=True, kw_only=True):
+    method: str | None = None
+    params: Any = None
+
+
+def read_frame(raw: str | bytes) -> Notice | Missed | None:
+    """What a text frame says; None for what this version does not know.
+
+    Raises:
+        Misunderstood: No JSON-RPC message.
+    """
+    try:
+        frame = msgspec.json.decode(raw, type=_Frame)
+        if frame.method == _MISSED:
+            return msgspec.convert(frame.params, Missed)
+        if frame.method == _NOTIFICATION:
+            try:
+                return Notice(cursor=frame.params["cursor"], body=msgspec.convert(frame.params, Notification))
+            except msgspec.ValidationError:
+                return None
+    except (msgspec.DecodeError, KeyError, TypeError) as error:
+        raise Misunderstood(f"not a notification that this client knows: {error}") from error
+    return None
+
+
+class Feed:
+    """Where to connect, and how far one has come."""
+
+    def __init__(self, url: str, token: str | None, after: int | None) -> None:
+        self._base = url.rstrip("/").replace("http", "ws", 1) + "/ws"
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._cursor = after
+        self._came_in = False
+
+    def listen(self) -> Iterator[Notice | Missed]:
+        """Notices as they come, until the iterator is closed.
+
+        Raises:
+            Unreachable: The very first connection fails, or the server refuses.
+        """
+        while True:
+            with self._refusals():
+                again = Retrying(**self._repeating())
+                socket = again(self._connect)
+            with socket, contextlib.suppress(*_LOST):
+                self._entered(socket.response)
+                for raw in socket:
+                    if (found := self._read(raw)) is not None:
+                        yield found
+
+    async def listen_awaited(self) -> AsyncIterator[Notice | Missed]:
+        """As `listen`."""
+        while True:
+            with self._refusals():
+                again = AsyncRetrying(**self._repeating())
+                socket: AwaitedConnection = await again(self._connect_awaited)
+            with contextlib.suppress(*_LOST):
+                async with socket:
+                    self._entered(socket.response)
+                    async for raw in socket:
+                        if (found := self._read(raw)) is not None:
+                            yield found
+
+    def _connect(self) -> ClientConnection:
+        return connect(self._url(), additional_headers=self._headers, max_size=_FRAME_LIMIT)
+
+    async def _connect_awaited(self) -> AwaitedConnection:
+        return await connect_awaited(self._url(), additional_headers=self._headers, max_size=_FRAME_LIMIT)
+
+    def _url(self) -> str:
+        return self._base if self._cursor is None else f"{self._base}?after={self._cursor}"
+
+    def _repeating(self) -> dict[str, Any]:
+        """Once for a server that was never seen; for ever for one that was, which will be back."""
+        return {
+            "stop": stop_never if self._came_in else stop_after_attempt(1),
+            "wait": wait_exponential_jitter(multiplier=0.1, max=5.0, jitter=0.1),
+            "retry": retry_if_exception(_is_passing),
+            "reraise": True,
+        }
+
+    @contextlib.contextmanager
+    def _refusals(self) -> Iterator[None]:
+        try:
+            yield
+        except InvalidHandshake as error:
+            raise Unreachable(f"{self._base} does not let us in ({error}); is the token right?") from error
+        except _LOST as error:
+            raise Unreachable(f"no answer from {self._base}: {error}; is the server running?") from error
+
+    def _entered(self, response: Response | None) -> None:
+        """Note where the server began, so that what comes while a first connection breaks is not missed either."""
+        self._came_in = True
+        if self._cursor is None and response is not None:
+            begun = response.headers.get(CURSOR_HEADER)
+            self._cursor = None if begun is None else int(begun)
+
+    def _read(self, raw: str | bytes) -> Notice | Missed | None:
+        found = read_frame(raw)
+        if found is not None:
+            self._cursor = found.cursor
+        return found
+
+
+def _is_passing(error: BaseException) -> bool:
+    if isinstance(error, InvalidStatus):
+        return error.response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return isinstance(error, _LOST)
