@@ -71,20 +71,51 @@ class EnrichmentMethods(Caller):
         return self._call("smp/enrich/status", ScopeParams(scope=scope), _ENRICH_STATUS)
 
     def annotate(
-        self, *, node_id: str, description: str, tags: tuple[str, ...] = (), force: bool = False
+        self,
+        *,
+        node_id: str,
+        description: str,
+        tags: tuple[str, ...] = (),
+        force: bool = False,
+        session_id: str | UnsetType = UNSET,
     ) -> AnnotateResult:
         """Describe a node by hand, and tag it."""
         return self._call(
-            "smp/annotate", AnnotateParams(node_id=node_id, description=description, tags=tags, force=force), _ANNOTATE
+            "smp/annotate",
+            AnnotateParams(
+                node_id=node_id,
+                description=description,
+                tags=tags,
+                force=force,
+                session_id=self._session_if_any(session_id),
+            ),
+            _ANNOTATE,
         )
 
-    def annotate_bulk(self, *, annotations: tuple[AnnotationItem, ...]) -> BulkResult:
+    def annotate_bulk(
+        self, *, annotations: tuple[AnnotationItem, ...], session_id: str | UnsetType = UNSET
+    ) -> BulkResult:
         """Describe many nodes by hand."""
-        return self._call("smp/annotate/bulk", BulkParams(annotations=annotations), _ANNOTATE_BULK)
+        return self._call(
+            "smp/annotate/bulk",
+            BulkParams(annotations=annotations, session_id=self._session_if_any(session_id)),
+            _ANNOTATE_BULK,
+        )
 
-    def tag(self, *, scope: str, tags: tuple[str, ...], action: Literal["add", "remove", "replace"]) -> TagResult:
+    def tag(
+        self,
+        *,
+        scope: str,
+        tags: tuple[str, ...],
+        action: Literal["add", "remove", "replace"],
+        session_id: str | UnsetType = UNSET,
+    ) -> TagResult:
         """Add, remove or replace tags on every node of a scope."""
-        return self._call("smp/tag", TagParams(scope=scope, tags=tags, action=action), _TAG)
+        return self._call(
+            "smp/tag",
+            TagParams(scope=scope, tags=tags, action=action, session_id=self._session_if_any(session_id)),
+            _TAG,
+        )
 
     def search(
         self,
@@ -131,20 +162,51 @@ class AsyncEnrichmentMethods(AsyncCaller):
         return await self._call("smp/enrich/status", ScopeParams(scope=scope), _ENRICH_STATUS)
 
     async def annotate(
-        self, *, node_id: str, description: str, tags: tuple[str, ...] = (), force: bool = False
+        self,
+        *,
+        node_id: str,
+        description: str,
+        tags: tuple[str, ...] = (),
+        force: bool = False,
+        session_id: str | UnsetType = UNSET,
     ) -> AnnotateResult:
         """Describe a node by hand, and tag it."""
         return await self._call(
-            "smp/annotate", AnnotateParams(node_id=node_id, description=description, tags=tags, force=force), _ANNOTATE
+            "smp/annotate",
+            AnnotateParams(
+                node_id=node_id,
+                description=description,
+                tags=tags,
+                force=force,
+                session_id=self._session_if_any(session_id),
+            ),
+            _ANNOTATE,
         )
 
-    async def annotate_bulk(self, *, annotations: tuple[AnnotationItem, ...]) -> BulkResult:
+    async def annotate_bulk(
+        self, *, annotations: tuple[AnnotationItem, ...], session_id: str | UnsetType = UNSET
+    ) -> BulkResult:
         """Describe many nodes by hand."""
-        return await self._call("smp/annotate/bulk", BulkParams(annotations=annotations), _ANNOTATE_BULK)
+        return await self._call(
+            "smp/annotate/bulk",
+            BulkParams(annotations=annotations, session_id=self._session_if_any(session_id)),
+            _ANNOTATE_BULK,
+        )
 
-    async def tag(self, *, scope: str, tags: tuple[str, ...], action: Literal["add", "remove", "replace"]) -> TagResult:
+    async def tag(
+        self,
+        *,
+        scope: str,
+        tags: tuple[str, ...],
+        action: Literal["add", "remove", "replace"],
+        session_id: str | UnsetType = UNSET,
+    ) -> TagResult:
         """Add, remove or replace tags on every node of a scope."""
-        return await self._call("smp/tag", TagParams(scope=scope, tags=tags, action=action), _TAG)
+        return await self._call(
+            "smp/tag",
+            TagParams(scope=scope, tags=tags, action=action, session_id=self._session_if_any(session_id)),
+            _TAG,
+        )
 
     async def search(
         self,
