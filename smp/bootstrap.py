@@ -151,6 +151,7 @@ def build_platform(settings: Settings) -> Services:
         )
 
     def sandbox_service() -> SandboxService:
+        from smp.adapters.registries import configured_registries
         from smp.sandboxes.lifecycle import SandboxService
 
         return SandboxService(
@@ -161,6 +162,7 @@ def build_platform(settings: Settings) -> Services:
             graph=graph,
             notifier=notifier,
             sources=sources,
+            registries=configured_registries,
         )
 
     def integrity_service() -> IntegrityService:

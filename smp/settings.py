@@ -54,6 +54,8 @@ class SandboxSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         requirements file that is found.
     python: Interpreter of the box; empty: CPython 3.13 or 3.12 where found, else the platform's own.
     environment: Variables of every command in the box.
+    egress: `deny_all`, or `registry_only`: the registries that this machine's package clients use.
+    allowed_hosts: Further names, as `name[:port][@address[:port]]`. Both count only when the environment gives them.
     """
 
     driver: str = "bubblewrap"
@@ -66,6 +68,7 @@ class SandboxSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     pids: int = 256
     cpu_pct: int = 200
     timeout_ms: int = 300_000
+    egress: Literal["deny_all", "registry_only"] = "deny_all"
     allowed_hosts: tuple[str, ...] = ()
 
 
@@ -164,6 +167,7 @@ def load_settings(repo: Path, *, data_dir: Path | None = None, environ: Mapping[
     if not root.is_dir():
         raise Invalid(f"no folder {str(repo)!r}; name a repository with --repo", path="repo")
     raw = _read_file(root / "smp.toml")
+    _refuse_ways_out(raw)
     sections = {field.name for field in msgspec.structs.fields(Settings)} - {
         "repo",
         "data_dir",
@@ -176,7 +180,7 @@ def load_settings(repo: Path, *, data_dir: Path | None = None, environ: Mapping[
         if key.startswith("SMP_") and section in sections and option:
             table = raw.setdefault(section, {})
             if isinstance(table, dict):
-                table[option] = value
+                table[option] = value.split(",") if (section, option) == ("sandbox", "allowed_hosts") else value
     cache = Path(env["SMP_CACHE_DIR"]) if env.get("SMP_CACHE_DIR") else user_cache_path("smp")
     data = data_dir or (Path(env["SMP_DATA_DIR"]) if env.get("SMP_DATA_DIR") else root / ".smp")
     raw |= {
@@ -190,6 +194,17 @@ def load_settings(repo: Path, *, data_dir: Path | None = None, environ: Mapping[
         return msgspec.convert(raw, Settings, strict=False, dec_hook=_decode)
     except msgspec.ValidationError as error:
         raise Invalid(f"settings: {error}; see docs/configuration.md", path="smp.toml") from error
+
+
+def _refuse_ways_out(raw: dict[str, object]) -> None:
+    """`smp.toml` comes with the repository; what may leave its boxes is for whoever runs the platform to say."""
+    table = raw.get("sandbox")
+    for option in ("egress", "allowed_hosts"):
+        if isinstance(table, dict) and table.get(option):
+            raise Invalid(
+                f"[sandbox] {option} in smp.toml is not believed; set SMP_SANDBOX_{option.upper()} in the environment",
+                path="smp.toml",
+            )
 
 
 def _read_file(path: Path) -> dict[str, object]:

@@ -34,7 +34,7 @@ class TracerName(StrEnum):
 
 
 class EgressPolicy(Struct, frozen=True, kw_only=True):
-    """`name`: `deny_all` or `registry_only`; `allowed_hosts`: names that the relay may dial, sorted."""
+    """`name`: `deny_all` or `registry_only`; `allowed_hosts`: what the relay may dial (domain/egress.py)."""
 
     name: str = "deny_all"
     allowed_hosts: tuple[str, ...] = ()

@@ -32,7 +32,7 @@ from smp.ports.graph_store import GraphStore
 from smp.ports.notifier import Notifier
 from smp.ports.sandbox_driver import Capabilities, SandboxDriver
 from smp.ports.source_tree import SourceTree
-from smp.sandboxes.egress import report_blocks
+from smp.sandboxes.egress import Registries, choose_policy, report_blocks
 from smp.sandboxes.tracing import InjectedCalls, inject_calls
 from smp.settings import Settings
 
@@ -50,7 +50,9 @@ class SandboxService:
         graph: GraphStore,
         notifier: Notifier,
         sources: SourceTree,
+        registries: Registries = lambda: (),
     ) -> None:
+        self._registries = registries
         self._settings = settings.sandbox
         self._clock = clock
         self._driver = driver
@@ -104,6 +106,7 @@ class SandboxService:
             session_id=session.id,
             commit_sha=self._commit(session, commit_sha),
             limits=limits or self.limits(),
+            egress=choose_policy(self._settings, self._registries),
             tracer=tracer,
             image=image,
             services=services,

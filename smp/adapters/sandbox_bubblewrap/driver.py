@@ -40,7 +40,7 @@ from smp.adapters.sandbox_bubblewrap.outcome import read_outputs, read_trace, to
 from smp.adapters.sandbox_bubblewrap.overlay import OverlayFiles
 from smp.adapters.sandbox_bubblewrap.probe import probe
 from smp.adapters.sandbox_bubblewrap.requirements import read_requirements
-from smp.adapters.sandbox_bubblewrap.running import find_bwrap, fresh_exchange, make_order, run_limited
+from smp.adapters.sandbox_bubblewrap.running import find_bwrap, fresh_exchange, make_order, open_ways, run_limited
 from smp.adapters.sandbox_bubblewrap.state import BoxFolder
 from smp.domain.errors import SandboxFailed, SandboxNotFound
 from smp.domain.ids import CommitSha, FilePath, SandboxId
@@ -81,8 +81,6 @@ class BubblewrapDriver(SandboxDriver):
         if folder.exists():
             return folder.read().box
         _refuse_unsupported(spec)
-        if self._settings.sandbox.allowed_hosts:
-            raise SandboxFailed("the bubblewrap driver opens no way out; leave [sandbox] allowed_hosts empty")
         find_bwrap()
         repository = self._repository
         lower = make_lower(self._boxes, repository, spec.commit_sha, owner=self._uid)
@@ -127,7 +125,9 @@ class BubblewrapDriver(SandboxDriver):
             fresh_exchange(folder, self._uid)
             plan = plan_limits(self._rights.groups, f"{folder.id}-{os.getpid()}", limits)
             traced = trace and record.spec.tracer is not None
-            order = self._order(folder, lower, command=command, limits=limits, plan=plan, traced=traced)
+            order = self._order(
+                folder, lower, record.spec.egress, command=command, limits=limits, plan=plan, traced=traced
+            )
             answer, oom = run_limited(order, plan, alive)
             outputs = read_outputs(folder.exchange / "out")
             found = read_trace(folder.exchange / "trace") if traced else None
@@ -203,12 +203,20 @@ class BubblewrapDriver(SandboxDriver):
         groups = self._rights.groups
         if groups is not None:
             for name in stale_groups(groups, f"{folder.id}-"):
-                remove_groups({f"{parent}/{name}": {} for parent in groups.parents})
+                remove_groups({f"{parent}/{name}": {} for parent in groups.folders()})
         with storage_errors("cannot remove the box"):
             return remove_tree(folder.path)
 
     def _order(
-        self, folder: BoxFolder, lower: Path, *, command: str, limits: Limits, plan: Plan, traced: bool
+        self,
+        folder: BoxFolder,
+        lower: Path,
+        egress: EgressPolicy,
+        *,
+        command: str,
+        limits: Limits,
+        plan: Plan,
+        traced: bool,
     ) -> Order:
         interpreter, layer = self._layer(lower, _silent)
         binds = [(str(layer), PLACE), (str(copy_inside(self._settings.cache_dir)), INSIDE)]
@@ -233,6 +241,7 @@ class BubblewrapDriver(SandboxDriver):
             root=interpreter.root,
             binds=tuple(binds),
             variables=variables,
+            ways=open_ways(egress),
         )
 
 
@@ -243,8 +252,6 @@ def _refuse_unsupported(spec: SandboxSpec) -> None:
         raise SandboxFailed(
             f"the bubblewrap driver starts no services ({', '.join(spec.services)}); leave `services` out"
         )
-    if spec.egress != EgressPolicy():
-        raise SandboxFailed("the bubblewrap driver opens no way out; the egress policy must be deny_all")
     if spec.tracer not in (None, TracerName.MONITORING):
         raise SandboxFailed(f"the bubblewrap driver has no tracer {spec.tracer!r}; use monitoring")
 

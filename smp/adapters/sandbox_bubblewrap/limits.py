@@ -14,7 +14,9 @@ import os
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from smp.adapters.sandbox_bubblewrap.host.gate import KernelGate
 from smp.domain.sandboxes import Limits
 
 # Host user of boxes that root starts: not uid 0, else files that only root may read would be readable. Outside the
@@ -27,10 +29,21 @@ _V1 = ("memory", "pids", "cpu")
 
 
 class ControlGroups(Struct, frozen=True, kw_only=True):
-    """Where groups are made. version: 1 or 2. parents: one folder per controller (one alone in version 2)."""
+    """Where groups are made.
+
+    Attributes:
+        version: 1 or 2.
+        parents: One folder per controller (one alone in version 2).
+        gate: Folder of version 2 whose groups take the egress gate (`host/gate.py`); empty: the kernel has none for us.
+    """
 
     version: int
     parents: tuple[str, ...]
+    gate: str = ""
+
+    def folders(self) -> tuple[str, ...]:
+        """All folders in which a box has a group."""
+        return tuple(dict.fromkeys((*self.parents, self.gate))) if self.gate else self.parents
 
 
 class Rights(Struct, frozen=True, kw_only=True):
@@ -51,11 +64,13 @@ class Plan(Struct, frozen=True, kw_only=True):
     Attributes:
         groups: Per folder, the files that hold the limits; made before the command and removed after it.
         sampled_memory_mb: 0 when the kernel counts.
+        gate: The one of the groups that the egress gate is attached to; empty: the listener answers in its place.
     """
 
     groups: dict[str, dict[str, str]]
     rlimits: dict[str, int]
     sampled_memory_mb: int
+    gate: str = ""
 
 
 @functools.cache
@@ -65,8 +80,25 @@ def find_control_groups() -> ControlGroups | None:
         return None
     for found in (_version_2(), _version_1()):
         if found is not None and _usable(found):
-            return found
+            gate = _gate_parent(found)
+            return replace(found, gate=gate) if gate else found
     return None
+
+
+def _gate_parent(groups: ControlGroups) -> str:
+    """Where groups take the gate, found by attaching one; empty where the kernel has no BPF for us."""
+    parents = groups.parents if groups.version == 2 else (str(_ROOT / "unified" / _GROUP),)
+    trial = Path(parents[0], f"probe-{os.getpid()}-gate")
+    try:
+        if not Path(parents[0]).parent.joinpath("cgroup.controllers").exists():
+            return ""
+        trial.mkdir(parents=True, exist_ok=True)
+        KernelGate(str(trial)).close()
+    except OSError:
+        return ""
+    finally:
+        remove_groups({str(trial): {}})
+    return parents[0]
 
 
 def present_rights() -> Rights:
@@ -119,7 +151,9 @@ def plan_limits(groups: ControlGroups | None, name: str, limits: Limits) -> Plan
         "MEMLOCK": 1 << 16,
     }
     if groups is not None:
-        return Plan(groups=_plan_groups(groups, name, limits), rlimits=rlimits, sampled_memory_mb=0)
+        gate = f"{groups.gate}/{name}" if groups.gate else ""
+        made = _plan_groups(groups, name, limits) | ({gate: {}} if gate and groups.version == 1 else {})
+        return Plan(groups=made, rlimits=rlimits, sampled_memory_mb=0, gate=gate)
     rlimits["NPROC"] = limits.pids
     rlimits["DATA"] = limits.memory_mb << 20
     rlimits["CPU"] = limits.timeout_ms // 1000 + 5
@@ -191,7 +225,7 @@ def _kill_members(folder: str) -> None:
 def stale_groups(groups: ControlGroups, prefix: str) -> list[str]:
     """Names of groups whose box begins with a prefix."""
     found: set[str] = set()
-    for parent in groups.parents:
+    for parent in groups.folders():
         with contextlib.suppress(OSError):
             found |= {entry.name for entry in os.scandir(parent) if entry.is_dir() and entry.name.startswith(prefix)}
     return sorted(found)

@@ -60,6 +60,7 @@ def to_execution(
             NetworkBlock(
                 host=block.host or block.address,
                 port=block.port,
+                reason=block.reason,
                 address=block.address,
                 protocol=block.protocol,
                 process=block.process,

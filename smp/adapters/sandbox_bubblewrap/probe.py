@@ -39,9 +39,13 @@ def probe(boxes: Path, rights: Rights) -> Capabilities:
         available=True,
         copy_on_write=True,
         memory_limit=f"cgroup-v{groups.version}" if groups is not None else "sampled",
-        egress="seccomp-notify" if blocked else "no-interface",
+        egress=_mechanism(rights) if blocked else "no-interface",
         tracers=(TracerName.MONITORING.value,),
     )
+
+
+def _mechanism(rights: Rights) -> str:
+    return "ebpf" if rights.groups is not None and rights.groups.gate else "seccomp-notify"
 
 
 def _try_box(folder: BoxFolder, rights: Rights) -> bool:

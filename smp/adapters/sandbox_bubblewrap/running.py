@@ -12,14 +12,16 @@ from pathlib import Path
 
 from smp.adapters.sandbox_bubblewrap.checkout import give_tree
 from smp.adapters.sandbox_bubblewrap.filters import compile_filters
-from smp.adapters.sandbox_bubblewrap.host.order import Order
+from smp.adapters.sandbox_bubblewrap.host.egress import RELAYS
+from smp.adapters.sandbox_bubblewrap.host.order import Order, Way
 from smp.adapters.sandbox_bubblewrap.layers import PLACE
 from smp.adapters.sandbox_bubblewrap.limits import Plan, make_groups, oom_kills, remove_groups
 from smp.adapters.sandbox_bubblewrap.once import remove_tree, storage_errors
 from smp.adapters.sandbox_bubblewrap.state import BoxFolder
 from smp.adapters.sandbox_bubblewrap.supervision import Answer, supervise
+from smp.domain.egress import parse_allowed
 from smp.domain.errors import SandboxFailed
-from smp.domain.sandboxes import Limits
+from smp.domain.sandboxes import EgressPolicy, Limits
 
 # The name server that the launcher opens in the box's network namespace; a box has users and hosts of its own.
 _FILES = {
@@ -28,6 +30,9 @@ _FILES = {
     "passwd": "root:x:0:0::/root:/bin/sh\nagent:x:1000:1000::/home/agent:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n",
     "group": "root:x:0:\nagent:x:1000:\nnogroup:x:65534:\n",
 }
+UPLOAD_KB = 1024
+"""What one command may send to all allowed names together: requests fit, a copy of the sources does not."""
+_MAX_WAYS = 64
 _VARIABLES = {
     "PATH": f"{PLACE}/bin:/usr/local/bin:/usr/bin:/bin",
     "HOME": "/home/agent",
@@ -72,6 +77,7 @@ def make_order(
     root: str,
     binds: tuple[tuple[str, str], ...],
     variables: dict[str, str],
+    ways: tuple[Way, ...] = (),
 ) -> Order:
     """What the supervisor is told.
 
@@ -101,9 +107,36 @@ def make_order(
         limit_files=plan.groups,
         rlimits=plan.rlimits,
         seccomp=base64.b64encode(filters.box).decode(),
-        listener=base64.b64encode(filters.listener).decode(),
+        listener="" if plan.gate else base64.b64encode(filters.listener).decode(),
+        gate=plan.gate,
         calls=filters.calls,
+        ways=ways,
+        upload_kb=UPLOAD_KB,
         bwrap_options=_known_options(bwrap, ("--disable-userns",)),
+    )
+
+
+def open_ways(policy: EgressPolicy) -> tuple[Way, ...]:
+    """The ways of a policy, each name with an address of its own in the box.
+
+    Raises:
+        SandboxFailed: More names than a box can have.
+    """
+    hosts = [host for entry in policy.allowed_hosts for host in parse_allowed(entry)]
+    names = sorted({host.name for host in hosts})
+    if len(hosts) > _MAX_WAYS:
+        raise SandboxFailed(f"{len(hosts)} allowed names and ports are more than {_MAX_WAYS}; allow fewer")
+    addresses = {name: f"{RELAYS}{number >> 8}.{number & 255}" for number, name in enumerate(names, start=1)}
+    return tuple(
+        Way(
+            name=host.name,
+            port=host.port,
+            address=addresses[host.name],
+            dial=host.dial,
+            dial_port=host.dial_port,
+            pinned=host.pinned,
+        )
+        for host in {(host.name, host.port): host for host in hosts}.values()
     )
 
 

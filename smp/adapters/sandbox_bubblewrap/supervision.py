@@ -35,6 +35,7 @@ class Refused(Struct, frozen=True, kw_only=True):
     protocol: str | None
     process: str
     count: int
+    reason: str
 
 
 class Answer(Struct, kw_only=True):

@@ -14,7 +14,7 @@ from smp.rpc.context import RequestContext
 from smp.rpc.method import rpc_method
 from smp.rpc.reading import given, rfc3339
 from smp.rpc.wire import AnyRef, Commit, Params, Result, SessionRef
-from smp.sandboxes.egress import wire_policy
+from smp.sandboxes.egress import wire_allowed, wire_policy
 
 Name = Annotated[str, Meta(min_length=1)]
 Command = Annotated[str, Meta(min_length=1, pattern=r"^[^\x00]+$", description="Run by `sh -c` in the checkout.")]
@@ -82,7 +82,7 @@ def spawn(params: SpawnParams, ctx: RequestContext) -> SpawnResult:
         commit_sha=box.spec.commit_sha,
         services_started=box.spec.services,
         network=NetworkResult(
-            egress_policy=wire_policy(box.spec.egress), allowed_registries=box.spec.egress.allowed_hosts
+            egress_policy=wire_policy(box.spec.egress), allowed_registries=wire_allowed(box.spec.egress)
         ),
         ebpf_injected=tracer is not None,
         tracer=None if tracer is None else "ebpf" if tracer is TracerName.EBPF else "monitoring",

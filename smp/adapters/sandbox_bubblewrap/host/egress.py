@@ -25,6 +25,8 @@ _CONTINUE = 1
 _MAX_NAMES = 10_000
 _MAX_BLOCKS = 1_000
 _MAX_MESSAGES = 64
+RELAYS = "127.77."
+"""Beginning of the addresses of allowed names in a box; only where the relay listens does one answer."""
 
 
 @dataclass
@@ -37,18 +39,20 @@ class Block:
     protocol: str | None
     process: str
     count: int = 1
+    reason: str = "egress_blocked"
 
 
 @dataclass
 class NameServer:
-    """Gives each name an address that no network has."""
+    """Gives each name an address that no network has; `allowed` names have theirs, where a relay listens."""
 
     names: dict[str, str] = field(default_factory=dict)
+    allowed: dict[str, str] = field(default_factory=dict)
     by_address: dict[str, str] = field(default_factory=dict)
 
     def address_of(self, name: str) -> str:
         """The address of a name, the same for the life of the command."""
-        known = self.names.get(name)
+        known = self.allowed.get(name) or self.names.get(name)
         if known is None:
             number = min(len(self.names), _MAX_NAMES) + 1
             known = f"198.{18 + (number >> 16)}.{(number >> 8) & 255}.{number & 255}"
@@ -92,13 +96,18 @@ class Gate:
     Args:
         listener: Descriptor of the seccomp listener.
         calls: System call numbers by name: connect, sendto, sendmsg, sendmmsg.
+        ways: Addresses and ports of the relay; `RELAYS` is closed but for these.
     """
 
-    def __init__(self, listener: int, calls: dict[str, int], names: NameServer) -> None:
+    def __init__(self, listener: int, calls: dict[str, int], ways: frozenset[tuple[str, int]] = frozenset()) -> None:
         self._listener = listener
         self._calls = {number: name for name, number in calls.items()}
-        self._names = names
-        self.blocks: dict[tuple[str, int], Block] = {}
+        self._ways = ways
+        self._blocks: dict[tuple[str, int], Block] = {}
+
+    def blocks(self) -> list[Block]:
+        """What was refused, in the order of the first attempt at each target."""
+        return list(self._blocks.values())
 
     def decide(self) -> None:
         """Answer one notification."""
@@ -123,37 +132,45 @@ class Gate:
             return
 
     def _note(self, pid: int, descriptor: int, address: str, port: int) -> None:
-        block = self.blocks.get((address, port))
+        block = self._blocks.get((address, port))
         if block is not None:
             block.count += 1
             return
-        if len(self.blocks) >= _MAX_BLOCKS or not port:
+        if len(self._blocks) >= _MAX_BLOCKS or not port:
             return
-        host = self._names.by_address.get(address)
-        self.blocks[address, port] = Block(host, address, port, _protocol(pid, descriptor), _process_name(pid))
+        self._blocks[address, port] = Block(None, address, port, _protocol(pid, descriptor), _process_name(pid))
 
     def _target(self, pid: int, call: str, arguments: list[int]) -> tuple[str, int] | None:
         """Address and port outside the box that a call is for; None when it stays inside."""
         if call == "connect":
-            return _outside(pid, arguments[1], arguments[2])
+            return self._outside(pid, arguments[1], arguments[2])
         if call == "sendto":
-            return _outside(pid, arguments[4], arguments[5])
+            return self._outside(pid, arguments[4], arguments[5])
         if call == "sendmsg":
-            return _message_target(pid, arguments[1])
+            return self._message_target(pid, arguments[1])
         if call == "sendmmsg":
             for index in range(min(arguments[2], _MAX_MESSAGES)):
-                found = _message_target(pid, arguments[1] + index * 64)
+                found = self._message_target(pid, arguments[1] + index * 64)
                 if found:
                     return found
         return None
 
+    def _message_target(self, pid: int, header: int) -> tuple[str, int] | None:
+        pointer, length = struct.unpack("=QI", _memory(pid, header, 12))
+        return self._outside(pid, pointer, length)
 
-def _message_target(pid: int, header: int) -> tuple[str, int] | None:
-    pointer, length = struct.unpack("=QI", _memory(pid, header, 12))
-    return _outside(pid, pointer, length)
+    def _outside(self, pid: int, pointer: int, length: int) -> tuple[str, int] | None:
+        found = _address(pid, pointer, length)
+        if found is None or found in self._ways:
+            return None
+        if found[0].startswith(RELAYS) and self._ways:
+            return found
+        # The last two mean this host.
+        return None if found[0].startswith("127.") or found[0] in ("::1", "0.0.0.0", "::") else found  # noqa: S104
 
 
-def _outside(pid: int, pointer: int, length: int) -> tuple[str, int] | None:
+def _address(pid: int, pointer: int, length: int) -> tuple[str, int] | None:
+    """The Internet address and port that a structure in a process names; None for another family."""
     if not pointer:
         return None
     raw = _memory(pid, pointer, min(length & 0xFFFFFFFF, 28))
@@ -167,10 +184,12 @@ def _outside(pid: int, pointer: int, length: int) -> tuple[str, int] | None:
         address = socket.inet_ntop(socket.AF_INET6, raw[8:24])
     else:
         return None  # Unix and netlink sockets end at the namespaces
-    plain = address[7:] if address.startswith("::ffff:") and "." in address else address
-    if plain.startswith("127.") or plain in ("::1", "0.0.0.0", "::"):  # noqa: S104 - the last two mean this host
-        return None
-    return plain, port
+    return plain_address(address), port
+
+
+def plain_address(address: str) -> str:
+    """A v4 address in v6 notation as the v4 address that it is."""
+    return address[7:] if address.startswith("::ffff:") and "." in address else address
 
 
 def _memory(pid: int, address: int, length: int) -> bytes:

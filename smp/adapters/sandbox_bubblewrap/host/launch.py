@@ -2,7 +2,7 @@
 
 Three processes, each forked by the one before it:
 
-    stem     enters the cgroups and the namespaces, opens the name server's socket, installs the listener; waits
+    stem     enters the cgroups and the namespaces, opens the sockets of name server and relay, installs the listener
     keeper   process 1 of an outer pid namespace; mounts; ends when its pipe from the supervisor ends, and with it,
              by the kernel's hand, everything below, in whatever state bubblewrap is (`--die-with-parent` alone leaves
              a gap while bubblewrap starts). It also measures what the box has written to disk
@@ -81,6 +81,9 @@ def run_stem(order: Order, ends: Ends) -> int:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as names:
         names.bind(("127.0.0.1", 53))
         kernel.send_descriptor(ends.channel, names.fileno())
+    for way in order.ways:
+        with socket.create_server((way.address, way.port), backlog=64) as waiting:
+            kernel.send_descriptor(ends.channel, waiting.fileno())
     listener = kernel.install_listener(order.listener_program()) if order.listener else -1
     _tell(ends, f"listener {listener}")
     if os.read(ends.channel.fileno(), 1) != b"g":

@@ -8,6 +8,24 @@ from dataclasses import asdict, dataclass, field
 
 
 @dataclass(frozen=True, kw_only=True)
+class Way:
+    """A way out of the box: a name and port, and where the relay dials for it.
+
+    Attributes:
+        name, port: As the box asks; the name in lower case.
+        address: Of 127.77.0.0/16, the name's in the box.
+        pinned: `dial` was given by whoever runs the platform, and may be a private address.
+    """
+
+    name: str
+    port: int
+    address: str
+    dial: str
+    dial_port: int
+    pinned: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Order:
     """One command in one box.
 
@@ -24,7 +42,9 @@ class Order:
         rlimits: By name without `RLIMIT_`.
         memory_mb: Enforced by sampling when no cgroup does; 0 otherwise.
         seccomp, listener: The box's filter and the one of the listener, base64 of classic BPF; `listener` empty: none.
+        gate: Control group of version 2 that the egress gate is attached to; empty: `listener` decides.
         calls: System call numbers that the listener may report, by name.
+        ways: What the relay lets through; upload_kb: what it carries out in all.
         bwrap_options: Options that this bubblewrap knows beyond 0.4's.
     """
 
@@ -47,7 +67,10 @@ class Order:
     rlimits: dict[str, int] = field(default_factory=dict)
     seccomp: str = ""
     listener: str = ""
+    gate: str = ""
     calls: dict[str, int] = field(default_factory=dict)
+    ways: tuple[Way, ...] = ()
+    upload_kb: int = 0
     bwrap_options: tuple[str, ...] = ()
 
     def seccomp_program(self) -> bytes:
@@ -64,5 +87,6 @@ class Order:
     def decode(cls, line: bytes) -> Order:
         raw = json.loads(line)
         raw["binds"] = tuple((source, target) for source, target in raw["binds"])
+        raw["ways"] = tuple(Way(**way) for way in raw["ways"])
         raw["bwrap_options"] = tuple(raw["bwrap_options"])
         return cls(**raw)

@@ -18,8 +18,10 @@ import time
 from dataclasses import asdict, dataclass, field
 
 from smp.adapters.sandbox_bubblewrap.host import kernel, launch
-from smp.adapters.sandbox_bubblewrap.host.egress import Gate, NameServer
+from smp.adapters.sandbox_bubblewrap.host.egress import Block, Gate, NameServer
+from smp.adapters.sandbox_bubblewrap.host.gate import KernelGate
 from smp.adapters.sandbox_bubblewrap.host.order import Order
+from smp.adapters.sandbox_bubblewrap.host.relay import RelayProcess
 
 TIMED_OUT = 124
 KILLED = 137
@@ -62,8 +64,10 @@ class Supervisor:
         self._order = order
         self._streams = {"stdout": Stream(order.output_kb << 10), "stderr": Stream(order.output_kb << 10)}
         self._status = b""
-        self._names = NameServer()
-        self._gate: Gate | None = None
+        self._names = NameServer(allowed={way.name: way.address for way in order.ways})
+        self._ways = frozenset((way.address, way.port) for way in order.ways)
+        self._gate: Gate | KernelGate | None = None
+        self._relay: RelayProcess | None = None
         self._keeper = 0
         self._killed = ""
         self._selector = selectors.DefaultSelector()
@@ -72,6 +76,11 @@ class Supervisor:
     def run(self) -> dict[str, object]:
         """Start, watch, clean up; what is returned is the answer without the streams."""
         begin = time.monotonic()
+        if self._order.gate:
+            try:
+                self._gate = KernelGate(self._order.gate, self._ways)
+            except OSError as error:
+                return self._answer(f"the egress gate cannot be attached: {error}", KILLED, duration_ms=0.0)
         pipes = {name: os.pipe() for name in ("stdout", "stderr", "status", "alive")}
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ends = launch.Ends(pipes["stdout"][1], pipes["stderr"][1], pipes["status"][1], pipes["alive"][0], theirs)
@@ -118,13 +127,22 @@ class Supervisor:
                 return text.removeprefix("failed ")
             server = socket.socket(fileno=passed)
             self._selector.register(server, selectors.EVENT_READ, "names")
+            listeners = []
+            for _ in self._order.ways:
+                text, passed = kernel.receive(channel)
+                if passed is None:
+                    return text.removeprefix("failed ")
+                listeners.append(socket.socket(fileno=passed))
+            if listeners:
+                uid, upload = self._order.uid, self._order.upload_kb << 10
+                self._relay = RelayProcess(listeners, self._order.ways, upload_bytes=upload, uid=uid)
             text, _ = kernel.receive(channel)
             if not text.startswith("listener "):
                 return text.removeprefix("failed ")
             number = int(text.split()[1])
             if number >= 0:
                 listener = kernel.take_descriptor(stem, number)
-                self._gate = Gate(listener, self._order.calls, self._names)
+                self._gate = Gate(listener, self._order.calls, self._ways)
                 self._selector.register(listener, selectors.EVENT_READ, "listener")
             channel.send(b"g")
         except OSError as error:
@@ -156,7 +174,7 @@ class Supervisor:
         return failure or self._last_words(channel)
 
     def _decide(self, listener: int, events: int) -> None:
-        if events & selectors.EVENT_READ and self._gate is not None and not _hung_up(listener):
+        if events & selectors.EVENT_READ and isinstance(self._gate, Gate) and not _hung_up(listener):
             self._gate.decide()
         else:
             self._selector.unregister(listener)
@@ -219,16 +237,25 @@ class Supervisor:
             exit_code = TIMED_OUT
         elif exit_code is None or why:
             exit_code = KILLED
-        blocks = [asdict(block) for block in self._gate.blocks.values()] if self._gate else []
         asked = sorted(self._names.names)
         return {
             "failed": failure,
             "exit_code": exit_code,
             "killed": why,
             "duration_ms": round(duration_ms, 3),
-            "blocks": blocks,
+            "blocks": [asdict(block) for block in self._blocks()],
             "asked": asked,
         }
+
+    def _blocks(self) -> list[Block]:
+        """Refused by the gate, with the names that the addresses were given for; then refused by the relay."""
+        found = self._gate.blocks() if self._gate else []
+        names = self._names.by_address | {address: name for name, address in self._names.allowed.items()}
+        for block in found:
+            block.host = names.get(block.address)
+        for name, port, address, reason in self._relay.stop() if self._relay else ():
+            found.append(Block(name, address, port, "tcp", "?", reason=reason))
+        return found
 
     def streams(self) -> tuple[tuple[bytes, bool], tuple[bytes, bool]]:
         return self._streams["stdout"].kept(), self._streams["stderr"].kept()
