@@ -108,8 +108,7 @@ async def schedule_reaper(client: Client, task_queue: str) -> None:
 
 def _reap_boxes(services: Services) -> None:
     """Boxes that no open session has: of sessions that ended without their box's host, of a gate that was killed."""
-    kept = [session.sandbox_id for session in services.session_store.active() if session.sandbox_id is not None]
-    for box in services.sandboxes.reap(kept):
+    for box in services.sandboxes.reap(services.sessions.boxes_in_use()):
         log.warning("removed box %s: no open session has it", box)
 
 

@@ -67,8 +67,7 @@ def serve(
 
     def prepare() -> None:
         services.indexer.refresh()
-        kept = [session.sandbox_id for session in services.session_store.active() if session.sandbox_id is not None]
-        services.sandboxes.reap(kept)
+        services.sandboxes.reap(services.sessions.boxes_in_use())
         if settings.serve.watch:
             watcher = Watcher(
                 sources=services.sources,

@@ -68,6 +68,7 @@ class Ledger:
         self._store = store
         self._clock = clock
         self._notifier = notifier
+        self.before_expiry: Callable[[Session], None] = lambda session: None
         self.on_expiry: Callable[[Session], None] = lambda session: None
         self.on_review: Callable[[Session], None] = lambda session: None
 
@@ -228,6 +229,7 @@ class Ledger:
         freed = tuple(lock.file for lock in self._store.locks(session_id=session.id))
         ended = replace(session, status=SessionStatus.EXPIRED, closed_at=now)
         event = AuditEvent(seq=0, at=now, method="SESSION_EXPIRED", files=freed, result=SessionStatus.EXPIRED)
+        self.before_expiry(session)
         try:
             self._store.write(ended, event, now=now)
         except Fenced:

@@ -43,7 +43,7 @@ from smp.domain.sessions import (
     SessionStatus,
 )
 from smp.indexing.pipeline import Indexer
-from smp.ports.artifact_store import ArtifactStore
+from smp.ports.artifact_store import SANDBOX, ArtifactStore
 from smp.ports.clock import Clock
 from smp.ports.graph_store import GraphStore
 from smp.ports.notifier import Notifier
@@ -53,6 +53,7 @@ from smp.ports.source_tree import SourceTree
 from smp.ports.telemetry_store import TelemetryStore
 from smp.safety import checkpoints
 from smp.safety.audit import files_touched
+from smp.safety.endings import Endings
 from smp.safety.exposure import exposure_of, hot_in, hot_rule
 from smp.safety.ledger import RPC_DRIVER, Ledger, refuse_foreign
 from smp.safety.working_tree import WorkingTree
@@ -93,7 +94,9 @@ class SessionLife:
         self._graph = graph
         self._telemetry = telemetry
         self._ledger = Ledger(store=store, clock=clock, notifier=notifier)
+        self._ledger.before_expiry = self._note_expiry
         self._ledger.on_expiry = self._tidy_expired
+        self._endings = Endings(store, artifacts)
         self._workspace = Workspace(
             tree=WorkingTree(settings.repo),
             sources=sources,
@@ -104,7 +107,6 @@ class SessionLife:
             driver=sandbox_driver,
             clock=clock,
         )
-        self._on_end: Callable[[Session, tuple[AuditEvent, ...], tuple[FilePath, ...]], None] = lambda *ended: None
         self._turns: dict[SessionId, threading.RLock] = {}
         self._turns_guard = threading.Lock()
 
@@ -114,7 +116,7 @@ class SessionLife:
 
     def when_session_ends(self, write: Callable[[Session, tuple[AuditEvent, ...], tuple[FilePath, ...]], None]) -> None:
         """Have `write` called with each session that has ended, its events, and the files it changed; wiring, before the first call."""
-        self._on_end = write
+        self._endings.write = write
 
     # Life of a session
 
@@ -211,9 +213,12 @@ class SessionLife:
     def expire_due(self) -> int:
         """End every session whose time has passed: locks freed, notified, boxes destroyed. Call it every second or so.
 
+        Sessions that ended in a process which died before they were remembered are remembered too.
+
         Returns:
             How many this call ended.
         """
+        self._endings.remember_all()
         now = self._clock.now()
         due = [session for session in self._store.active() if session.expires_at <= now]
         return sum(self._ledger.expire(session) for session in due)
@@ -263,6 +268,7 @@ class SessionLife:
         inputs = [status]
         with self._turn(sid):
             if done := self._ledger.replay(sid, key, inputs, ClosedSession):
+                self._endings.remember(sid)
                 return done
             unfinished = self._give_up_rollback(sid)
             session = self.require(session_id, driver=driver, method="smp/session/close")
@@ -277,6 +283,7 @@ class SessionLife:
                 duration_ms=(now - session.opened_at) / timedelta(milliseconds=1),
                 audit_id=session.audit_id,
             )
+            self._endings.note(sid, result.files_written)
             closed = self._ledger.commit(
                 session,
                 method="smp/session/close",
@@ -288,13 +295,17 @@ class SessionLife:
                 detail="; ".join(filter(None, (unfinished, left_over))) or None,
                 change={"status": _CLOSING[status], "closed_at": now, "sandbox_id": None},
             )
-            self._remember(sid, closed.files_written)
+            self._endings.remember(sid)
             return closed
 
-    def _remember(self, session_id: SessionId, written: tuple[FilePath, ...]) -> None:
-        ended = self._store.get(session_id)
-        if ended is not None:
-            self._on_end(ended, self._store.events(session_id), written)
+    def boxes_in_use(self) -> tuple[SandboxId, ...]:
+        """Boxes of open sessions, also those that were made and not yet attached when their maker died."""
+        found: set[SandboxId] = set()
+        for session in self._store.active():
+            found.update(SandboxId(key) for key, _ in self._artifacts.list(SANDBOX, session_id=session.id))
+            if session.sandbox_id is not None:
+                found.add(session.sandbox_id)
+        return tuple(sorted(found))
 
     def take_over(self, session_id: str, *, expected: str, driver: str) -> Session:
         """Change who drives a session, by compare-and-set; steps of the former driver are fenced from then on.
@@ -392,13 +403,16 @@ class SessionLife:
             return f"rollback not finished: {error.message}"
         return None
 
+    def _note_expiry(self, session: Session) -> None:
+        self._endings.note(session.id, files_touched(self._store.events(session.id)).written)
+
     def _tidy_expired(self, session: Session) -> None:
         unfinished = self._give_up_rollback(session.id)
         if unfinished is not None:
             self._ledger.record(
                 session.id, AuditEvent(seq=0, at=self._clock.now(), method="ROLLBACK_FAILED", detail=unfinished)
             )
-        self._remember(session.id, files_touched(self._store.events(session.id)).written)
+        self._endings.remember(session.id)
         # The run of a session compensates in its own order and destroys the box on the box's own host.
         if session.driver.startswith(RPC_DRIVER):
             self._workspace.destroy_boxes(session)

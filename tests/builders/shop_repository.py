@@ -107,10 +107,10 @@ def _make_repository(root: Path) -> None:
         subprocess.run(["git", "-C", str(root), *arguments], check=True, capture_output=True)
 
 
-@pytest.fixture
-def shop(tmp_path: Path) -> Iterator[Shop]:
-    """The repository with a running server."""
-    root = tmp_path / "shop"
+@contextlib.contextmanager
+def open_shop(folder: Path) -> Iterator[Shop]:
+    """The repository below a folder, with a running server."""
+    root = folder / "shop"
     root.mkdir()
     _make_repository(root)
     environment = {
@@ -119,8 +119,17 @@ def shop(tmp_path: Path) -> Iterator[Shop]:
     }
     settings = load_settings(root, environ=environment)
     devserver.start(settings, lambda line: print(line, file=sys.stderr))
-    yield Shop(settings, environment)
-    devserver.stop(settings)
+    try:
+        yield Shop(settings, environment)
+    finally:
+        devserver.stop(settings)
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[Shop]:
+    """The repository with a running server."""
+    with open_shop(tmp_path) as made:
+        yield made
 
 
 @pytest.fixture

@@ -1,85 +1,80 @@
-"""Every step of a session x {worker killed before, worker killed after its effect}, and x the server killed during it.
+"""Every step of a real session x each point in it x what dies there by SIGKILL: the session ends as if nothing had happened.
 
-Run by `make soak`; `tests/workflows/test_crashes.py` runs a seeded sample in `make test`.
+Real boxes, tests, mutants, branches, stores; processes of the product. A session that nothing disturbed says what each other
+has to leave behind. `tests/workflows/test_crashes.py` is a seeded sample on doubles, in `make test`.
 """
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from smp.cli import devserver
+from tests.builders.mortal_shop import MortalShop, Victim
 from tests.builders.session_rig import Rig
 
-Settled = Callable[[Rig, str, str], None]
+pytestmark = [pytest.mark.temporal, pytest.mark.sandbox, pytest.mark.slow]
 
-pytestmark = [pytest.mark.temporal, pytest.mark.slow]
-
-STEPS = [
-    "session.open", "sandbox.spawn", "agent.edits", "session.guard", "session.dryrun", "session.checkpoint",
-    "sandbox.write", "sandbox.execute", "verify.targets", "verify.integrity", "session.update", "handoff.pr",
-    "sandbox.destroy", "session.close",
-]  # fmt: skip
+STEPS = {
+    "session.open": ("write1",),
+    "sandbox.spawn": ("box1", "write1", "write2"),
+    "agent.edits": ("write1",),
+    "session.guard": ("write1", "write2"),
+    "session.dryrun": ("write1",),
+    "session.checkpoint": ("write1",),
+    "sandbox.write": ("box1",),
+    "sandbox.execute": ("beat1", "write1"),
+    "verify.targets": (),
+    "verify.integrity": ("beat1", "beat3", "write1", "write2", "write3"),
+    "session.update": ("write1", "write2"),
+    "handoff.pr": ("write1", "write2"),
+    "sandbox.destroy": ("write1", "write2"),
+    "session.close": ("write1", "write2", "record1", "record2", "write3"),
+}
+"""Points in each step besides `before` and `after` it: its transactions, what it writes into the box, its signs of life."""
+ALL = [f"{step}:{moment}" for step, during in STEPS.items() for moment in ("before", *during, "after")]
+THREE = [
+    f"{step}:{moment}"
+    for step, during in STEPS.items()
+    if during and step not in ("agent.edits", "sandbox.destroy")
+    for moment in ("before", during[-1] if step != "session.close" else "record1", "after")
+]
+"""Of each of the run's eleven phases: before, during, after it. A worker's own death is tried at every point."""
+CELLS = [(Victim.WORKER, point) for point in ALL] + [
+    (victim, point) for victim in (Victim.TREE, Victim.TEMPORAL, Victim.SERVER) for point in THREE
+]
 CANCELLED_SESSIONS = 30
 
 
-@pytest.mark.parametrize("moment", ["before", "after"])
-@pytest.mark.parametrize("step", STEPS)
-def test_the_worker_killed_at_each_step(rig: Rig, settled: Settled, step: str, moment: str) -> None:
-    request = rig.request()
-    rig.crash_file.touch()
-    first = rig.spawn_worker(crash_at=f"{step}:{moment}")
-    run = rig.engine.start_session(request)
-    assert first.wait(60) == -signal.SIGKILL
-    successor = rig.spawn_worker()
-    try:
-        assert rig.engine.result(run, timeout_ms=90_000).status == "completed"
-    finally:
-        successor.terminate()
-        successor.wait(30)
-    settled(rig, request.session_id, "completed")
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], MortalShop]]:
+    """The shop, and another one after a session has ended wrong there."""
+    made: list[MortalShop] = []
+
+    def place() -> MortalShop:
+        if not made or made[-1].broken:
+            if made:
+                made[-1].close()
+            made.append(MortalShop(tmp_path_factory.mktemp("shop")))
+        return made[-1]
+
+    yield place
+    if made:
+        made[-1].close()
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_the_server_killed_during_each_step(own_rig: Rig, settled: Settled, step: str) -> None:
-    rig = own_rig
-    request = rig.request()
-    rig.hold_file.touch()
-    with rig.worker(hold=(step,)):
-        run = rig.engine.start_session(request)
-        rig.wait_for_try(step)
-        _kill_server(rig)
-        devserver.start(rig.settings, lambda _: None)
-        rig.hold_file.unlink()
-        assert rig.engine.result(run, timeout_ms=90_000).status == "completed"
-    settled(rig, request.session_id, "completed")
-
-
-@pytest.mark.parametrize("step", ["sandbox.spawn", "sandbox.execute", "handoff.pr"])
-def test_worker_and_server_killed_during_a_step(own_rig: Rig, settled: Settled, step: str) -> None:
-    rig = own_rig
-    request = rig.request()
-    rig.hold_file.touch()
-    first = rig.spawn_worker(hold=(step,))
-    run = rig.engine.start_session(request)
-    rig.wait_for_try(step)
-    first.kill()
-    first.wait(30)
-    _kill_server(rig)
-    rig.hold_file.unlink()
-    devserver.start(rig.settings, lambda _: None)
-    successor = rig.spawn_worker()
-    try:
-        assert rig.engine.result(run, timeout_ms=90_000).status == "completed"
-    finally:
-        successor.terminate()
-        successor.wait(30)
-    settled(rig, request.session_id, "completed")
+@pytest.mark.parametrize(("victim", "point"), CELLS)
+def test_what_dies_at_a_point_costs_the_session_nothing(
+    places: Callable[[], MortalShop], victim: Victim, point: str
+) -> None:
+    shop = places()
+    with shop.judging():
+        session = shop.begin(stop_at=point)
+        shop.kill(victim)
+        shop.go_on()
+        shop.ended_well(session)
 
 
 def test_sessions_cancelled_at_random_moments_leave_a_branch_exactly_where_they_completed(rig: Rig) -> None:
@@ -98,9 +93,3 @@ def test_sessions_cancelled_at_random_moments_leave_a_branch_exactly_where_they_
         assert doubles.rows("SELECT id FROM boxes") == []
         assert doubles.rows("SELECT id FROM sessions WHERE status='active'") == []
     assert set(ended.values()) == {"completed", "cancelled"}
-
-
-def _kill_server(rig: Rig) -> None:
-    pid = devserver.status(rig.settings).pid
-    assert pid is not None
-    os.kill(pid, signal.SIGKILL)
