@@ -46,7 +46,7 @@ def repository_options(command: Callable[Concatenate[Settings, P], R]) -> Callab
 def open_indexed(settings: Settings) -> Services:
     """The platform with a fresh index; builds one where there is none, saying so on stderr."""
     services = build_platform(settings)
-    if services.indexer.state().built_at is None:
+    if services.indexer.generation() == 0:
         from smp.cli.failures import stderr
 
         stderr.print(f"no index of {settings.repo.name} yet: building one")

@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from msgspec import Struct
-
 from smp.adapters.sources_git.history import COMMIT_FORMAT, read_history
-from smp.adapters.sources_git.unchanged import RACY_NS, Look, head_key, places_of, stamp_of
+from smp.adapters.sources_git.lookout import Lookout
+from smp.adapters.sources_git.remembered import Remembered, Seen, recall, remember
+from smp.adapters.sources_git.unchanged import RACY_NS, Look, head_key, stamp_of, take_look, walk_folders
 from smp.adapters.sources_git.watching import watching
 from smp.domain.errors import Invalid, Unavailable
 from smp.domain.ids import CommitSha, ContentHash, FilePath
@@ -46,15 +46,9 @@ MINIFIED_LINE = 5_000
 CODE_SUFFIXES = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".cts", ".css")
 HISTORY_LIMIT = 10_000
 GIT_TIMEOUT_S = 120
+RULE_FILES = frozenset({".gitignore", ".gitattributes", ".gitmodules", ".git"})
+"""Names whose coming, change or going may decide over other files."""
 _RACY = (-1, -1, -1, -1)
-
-
-class _Seen(Struct, frozen=True):
-    """What a file looked like when its hash was made."""
-
-    stamp: tuple[int, int, int, int]
-    hash: ContentHash | None
-    reason: str | None
 
 
 class GitSourceTree(SourceTree):
@@ -71,27 +65,35 @@ class GitSourceTree(SourceTree):
         self._root = Path(os.path.realpath(settings.repo))
         self._prefix = str(self._root) + os.sep
         self._limit = settings.index.max_file_bytes
-        self._seen: dict[FilePath, _Seen] = {}
-        self._lock = threading.Lock()
-        self._listed: tuple[Look, Listing] | None = None
+        self._data_dir = settings.data_dir
+        self._seen: dict[FilePath, Seen] = {}
+        self._lock = threading.RLock()
+        """Held while the tree is listed: who asks meanwhile gets what was found after the change that he asks about."""
+        self._lookout = Lookout(str(self._root))
+        self._listed: Listing | None = None
+        self._recalled = False
+        self._kept: tuple[Listing, tuple[FilePath, ...] | None] | None = None
         self._commit: tuple[bytes, CommitSha | None] | None = None
         self._rules: tuple[str, ...] | None = None
         self._dirty: tuple[Listing, CommitSha | None, tuple[FilePath, ...]] | None = None
-        self._require_repository()
-        self._git_dir, self._common_dir = (
-            self._root / os.fsdecode(self._run("rev-parse", name).stdout.rstrip(b"\n"))
-            for name in ("--absolute-git-dir", "--git-common-dir")
-        )
+        self._git_dir, self._common_dir = self._require_repository()
 
-    def _require_repository(self) -> None:
-        done = self._run("rev-parse", "--show-toplevel", check=False)
+    def _require_repository(self) -> tuple[Path, Path]:
+        """The folder of this working tree's git files, and that of the whole repository's."""
+        names = ("--absolute-git-dir", "--git-common-dir", "--show-toplevel")
+        done = self._run("rev-parse", *names, check=False)
         if done.returncode != 0:
             raise Invalid(self._why_none(done.stderr.decode("utf-8", "replace").strip()), path="repo")
-        top = os.path.realpath(os.fsdecode(done.stdout.rstrip(b"\n")))
-        if top != str(self._root):
+        answers = done.stdout.rstrip(b"\n").split(b"\n")
+        if len(answers) != len(names):  # a line break in a path
+            answers = [self._run("rev-parse", name).stdout.rstrip(b"\n") for name in names]
+        git_dir, common_dir, top = map(os.fsdecode, answers)
+        if os.path.realpath(top) != str(self._root):
             raise Invalid(
-                f"{str(self._root)!r} is a folder inside the git repository {top!r}; name that one", path="repo"
+                f"{str(self._root)!r} is a folder inside the git repository {os.path.realpath(top)!r}; name that one",
+                path="repo",
             )
+        return self._root / git_dir, self._root / common_dir
 
     def _why_none(self, said: str) -> str:
         """Why git takes the folder for no working tree: its advice to `git init` would be wrong for most reasons."""
@@ -110,6 +112,9 @@ class GitSourceTree(SourceTree):
     def head(self) -> CommitSha | None:
         key = head_key(self._git_dir, self._common_dir)
         known = self._commit
+        if key is not None and known is None:
+            self._recall()
+            known = self._commit
         if key is not None and known is not None and known[0] == key:
             return known[1]
         self._require_repository()
@@ -132,7 +137,9 @@ class GitSourceTree(SourceTree):
         if known is not None and known[0] is listing and known[1] == commit:
             return known[2]
         found = self._status()
-        self._dirty = (listing, commit, found)
+        with self._lock:
+            self._dirty = (listing, commit, found)
+            self._remember()
         return found
 
     def _status(self) -> tuple[FilePath, ...]:
@@ -141,24 +148,110 @@ class GitSourceTree(SourceTree):
         return tuple(sorted(FilePath(name) for name in names if _encodable(name) and not _left_out(name)))
 
     def list(self, known: dict[FilePath, ContentHash] | None = None) -> Listing:
-        listed = self._listed
-        if listed is not None and listed[0].holds():
-            return listed[1]
-        began = time.time_ns()
-        paths = self._paths()
-        files, skipped, fresh = self._seen_of(paths)
         with self._lock:
-            self._seen = fresh
-        listing = Listing(files=files, skipped=skipped)
-        if any(seen.stamp == _RACY for seen in self._seen.values()):
-            self._listed = None
-        else:
-            self._listed = (Look(places_of(self._root, paths, self._skipper(), self._beside()), began), listing)
-        return listing
+            self._recall()
+            changed = self._lookout.changes()
+            if self._listed is None or changed is None:
+                self._listed = self._list_anew()
+            elif changed:
+                self._listed = self._list_again(self._listed, changed)
+            self._remember()
+            return self._listed
 
-    def _skipper(self) -> Callable[[str], bool]:
+    def _list_anew(self) -> Listing:
+        self._lookout.forget()
+        began = time.time_ns()
+        beside = self._beside()
+        folders, rules = walk_folders(str(self._root), [""], self._skipper(), self._lookout.watch_folder)
+        paths = self._paths()
+        files, skipped, self._seen = self._seen_of(paths)
+        look = take_look((self._prefix + path for path in paths), folders, rules, beside, began=began)
+        self._lookout.keep(look)
+        return Listing(files=files, skipped=skipped)
+
+    def _list_again(self, before: Listing, places: frozenset[str]) -> Listing:
+        """A listing with what has changed at some places; the same object where that is nothing that is listed."""
+        look = self._lookout.look
+        changed = [FilePath(place.removeprefix(self._prefix)) for place in sorted(places)]
+        if look is None or any(self._decides_over_others(path, look) for path in changed):
+            return self._list_anew()
+        self._lookout.forget()
+        wanted = [path for path in changed if not _left_out(path)]
+        found = [path for path in wanted if os.path.isdir(self._prefix + path)]
+        skipped = self._skipper(found) if found else _left_out
+        start = [path for path in found if not skipped(path)]
+        folders, _ = walk_folders(str(self._root), start, skipped, self._lookout.watch_folder)
+        paths = self._paths(wanted) if wanted else ()
+        if not all(_plain(self._prefix + path) for path in paths):
+            return self._list_anew()
+        part, named, fresh = self._seen_of(paths)
+        look.look_again(places, (self._prefix + path for path in paths), folders)
+        self._lookout.keep(look, covered=True)
+        return self._replaced(before, wanted, Listing(files=part, skipped=named), fresh)
+
+    def _replaced(self, before: Listing, at: Sequence[FilePath], part: Listing, fresh: dict[FilePath, Seen]) -> Listing:
+        """A listing in which what lies at or below some paths is as a listing of these says."""
+        exact, below = frozenset(at), tuple(f"{path}/" for path in at)
+        gone = {p for p in (*before.files, *(s.path for s in before.skipped)) if p in exact or p.startswith(below)}
+        if not gone and not fresh:
+            return before
+        self._seen = {path: seen for path, seen in self._seen.items() if path not in gone} | fresh
+        files = {path: digest for path, digest in before.files.items() if path not in gone} | part.files
+        skipped = [*(one for one in before.skipped if one.path not in gone), *part.skipped]
+        return Listing(files={path: files[path] for path in sorted(files)}, skipped=_sorted(skipped))
+
+    def _decides_over_others(self, path: FilePath, look: Look) -> bool:
+        """Whether what happened there may concern files elsewhere: rules, links and what is behind them, the root itself."""
+        full = self._prefix + path
+        return (
+            path.rpartition("/")[2] in RULE_FILES
+            or os.path.isabs(path)
+            or not _encodable(path)
+            or full in look.apart
+            or os.path.islink(full)
+        )
+
+    def _recall(self) -> None:
+        """Take over, once, what the process before has left."""
+        with self._lock:
+            if self._recalled:
+                return
+            self._recalled = True
+            left = recall(self._data_dir, self._key())
+            if left is None:
+                return
+            self._seen, self._commit, self._listed = left.seen, left.head, left.listing
+            self._lookout.keep(left.look)
+            if left.head is not None and left.dirty is not None:
+                self._dirty = (left.listing, left.head[1], left.dirty)
+            self._kept = (left.listing, left.dirty)
+
+    def _remember(self) -> None:
+        """Leave it to the next process; once for each listing, and once more when it is known what is dirty."""
+        look, listing = self._lookout.look, self._listed
+        if look is None or listing is None or not look.trusted:
+            return
+        known = self._dirty
+        dirty = known[2] if known is not None and known[0] is listing and self._is_head(known[1]) else None
+        new = self._kept is None or self._kept[0] is not listing
+        if new or (dirty is not None and self._kept != (listing, dirty)):
+            self._kept = (listing, dirty)
+            remember(self._data_dir, Remembered(self._key(), look, listing, self._seen, self._commit, dirty))
+
+    def _is_head(self, commit: CommitSha | None) -> bool:
+        return self._commit is not None and self._commit[1] == commit
+
+    def _key(self) -> str:
+        """By which rules, of whom and where this process lists."""
+        names = (GENERATED_NAMES.pattern, CODE_SUFFIXES, sorted(DEPENDENCY_FOLDERS), MAX_FOLDERS, STATE_FOLDER)
+        bounds = (self._limit, SNIFF_BYTES, MINIFIED_LINE)
+        user = (os.geteuid(), str(Path.home()), os.environ.get("XDG_CONFIG_HOME", ""))
+        return repr((str(self._root), str(self._git_dir), str(self._common_dir), user, bounds, names))
+
+    def _skipper(self, below: Iterable[FilePath] = ()) -> Callable[[str], bool]:
         """Which folders hold nothing that git would list: those that it ignores whole, and ours."""
-        raw = self._run("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory").stdout
+        listing = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--")
+        raw = self._run(*listing, *(f":(literal){path}" for path in below)).stdout
         ignored = {os.fsdecode(name[:-1]) for name in raw.split(b"\0") if name.endswith(b"/")}
         return lambda folder: folder in ignored or _left_out(folder)
 
@@ -169,7 +262,8 @@ class GitSourceTree(SourceTree):
             home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
             named = os.fsdecode(done.stdout.rstrip(b"\n")) or str(home / "git" / "ignore")
             files = (self._git_dir / "index", self._common_dir / "info" / "exclude", self._common_dir / "config")
-            self._rules = (*map(str, files), named, str(Path.home() / ".gitconfig"), str(home / "git" / "config"))
+            settings = ("/etc/gitconfig", str(Path.home() / ".gitconfig"), str(home / "git" / "config"))
+            self._rules = (*map(str, files), named, *settings)
         return self._rules
 
     def list_below(self, paths: Iterable[FilePath]) -> Listing:
@@ -183,10 +277,10 @@ class GitSourceTree(SourceTree):
 
     def _seen_of(
         self, paths: Iterable[FilePath]
-    ) -> tuple[dict[FilePath, ContentHash], tuple[SkippedFile, ...], dict[FilePath, _Seen]]:
+    ) -> tuple[dict[FilePath, ContentHash], tuple[SkippedFile, ...], dict[FilePath, Seen]]:
         files: dict[FilePath, ContentHash] = {}
         skipped: list[SkippedFile] = []
-        fresh: dict[FilePath, _Seen] = {}
+        fresh: dict[FilePath, Seen] = {}
         for path in paths:
             if not _encodable(path):
                 skipped.append(SkippedFile(path=FilePath(_shown(path)), reason="name_not_utf8"))
@@ -202,7 +296,7 @@ class GitSourceTree(SourceTree):
                 files[path] = seen.hash
             elif seen.reason:
                 skipped.append(SkippedFile(path=FilePath(path.rstrip("/")), reason=seen.reason))
-        return files, tuple(skipped), fresh
+        return files, _sorted(skipped), fresh
 
     def _paths(self, below: Iterable[FilePath] = ()) -> tuple[FilePath, ...]:
         wanted = tuple(below)
@@ -215,7 +309,7 @@ class GitSourceTree(SourceTree):
         names = {os.fsdecode(name) for name in raw.split(b"\0") if name}
         return tuple(sorted(FilePath(name) for name in names if not _left_out(name)))
 
-    def _look(self, path: FilePath) -> _Seen | None:
+    def _look(self, path: FilePath) -> Seen | None:
         """The state of a file, from memory while its stamp is the same; None when it is not there (any more)."""
         full = self._prefix + path
         try:
@@ -223,9 +317,9 @@ class GitSourceTree(SourceTree):
             if stat.S_ISLNK(status.st_mode):
                 target = os.path.realpath(full)
                 if not (target + os.sep).startswith(self._prefix):
-                    return _Seen((0, 0, 0, 0), None, "link_outside")
+                    return Seen((0, 0, 0, 0), None, "link_outside")
                 if not os.path.lexists(target):
-                    return _Seen((0, 0, 0, 0), None, "link_broken")
+                    return Seen((0, 0, 0, 0), None, "link_broken")
                 status = os.stat(full)
             if not stat.S_ISREG(status.st_mode):
                 return _no_file(Path(full), status.st_mode)
@@ -237,28 +331,28 @@ class GitSourceTree(SourceTree):
         except (FileNotFoundError, NotADirectoryError):
             return None
         except PermissionError:
-            return _Seen((0, 0, 0, 0), None, "unreadable")
+            return Seen((0, 0, 0, 0), None, "unreadable")
         except OSError as error:
             if error.errno == errno.ELOOP:
-                return _Seen((0, 0, 0, 0), None, "link_loop")
+                return Seen((0, 0, 0, 0), None, "link_loop")
             raise Unavailable(
                 f"cannot read {path!r}: {error.strerror}; check its permissions", backend="files"
             ) from error
         racy = time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) < RACY_NS
-        return _Seen(_RACY, seen.hash, seen.reason) if racy else seen
+        return Seen(_RACY, seen.hash, seen.reason) if racy else seen
 
-    def _read_state(self, path: FilePath, full: Path, stamp: tuple[int, int, int, int]) -> _Seen:
+    def _read_state(self, path: FilePath, full: Path, stamp: tuple[int, int, int, int]) -> Seen:
         name = path.rpartition("/")[2]
         with full.open("rb") as stream:
             head = stream.read(SNIFF_BYTES)
             if b"\0" in head:
-                return _Seen(stamp, None, "binary")
+                return Seen(stamp, None, "binary")
             if stamp[0] > self._limit:
-                return _Seen(stamp, None, "too_large")
+                return Seen(stamp, None, "too_large")
             content = head + stream.read()
         if GENERATED_NAMES.search(name) or (name.lower().endswith(CODE_SUFFIXES) and _minified(content)):
-            return _Seen(stamp, None, "generated")
-        return _Seen(stamp, ContentHash(hashlib.sha256(content).hexdigest()), None)
+            return Seen(stamp, None, "generated")
+        return Seen(stamp, ContentHash(hashlib.sha256(content).hexdigest()), None)
 
     def read(self, paths: Iterable[FilePath]) -> tuple[SourceFile, ...]:
         found: list[SourceFile] = []
@@ -356,13 +450,13 @@ class GitSourceTree(SourceTree):
         return done
 
 
-def _no_file(full: Path, mode: int) -> _Seen | None:
+def _no_file(full: Path, mode: int) -> Seen | None:
     """What git lists and is no file; a folder in a file's place is listed by what it holds."""
     reason: str | None = "not_a_file"
     if stat.S_ISDIR(mode):
         linked = full.is_symlink()
         reason = "link_folder" if linked else "repository" if os.path.lexists(full / ".git") else None
-    return None if reason is None else _Seen((0, 0, 0, 0), None, reason)
+    return None if reason is None else Seen((0, 0, 0, 0), None, reason)
 
 
 def _left_out(path: str) -> bool:
@@ -373,6 +467,19 @@ def _left_out(path: str) -> bool:
 def _covers_any(folders: Iterable[str], path: str) -> bool:
     """Whether a path is one of these, or lies below one."""
     return any(path == folder or path.startswith(folder + "/") for folder in folders)
+
+
+def _sorted(skipped: Iterable[SkippedFile]) -> tuple[SkippedFile, ...]:
+    return tuple(sorted(skipped, key=lambda one: one.path))
+
+
+def _plain(place: str) -> bool:
+    """Whether a place is a file of one name, or nothing."""
+    try:
+        status = os.lstat(place)
+    except OSError:
+        return True
+    return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
 
 
 def _encodable(name: str) -> bool:
