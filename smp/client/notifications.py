@@ -24,14 +24,13 @@ from tenacity import (
 from websockets.asyncio.client import ClientConnection as AwaitedConnection
 from websockets.asyncio.client import connect as connect_awaited
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
-from websockets.http11 import Response
 from websockets.sync.client import ClientConnection, connect
 
 from smp.client.failures import Misunderstood, Unreachable
 from smp.domain.notifications import Notification
-from smp.rpc.notifications import CURSOR_HEADER
 
 _FRAME_LIMIT = 16 * 1024 * 1024
+_BEGUN = "smp/notifications/begun"
 _MISSED = "smp/notifications/missed"
 _NOTIFICATION = "smp/notification"
 _LOST = (OSError, ConnectionClosed)
@@ -56,12 +55,18 @@ class Missed(Struct, frozen=True, kw_only=True):
         return self.oldest - 1
 
 
+class Begun(Struct, frozen=True, kw_only=True):
+    """Where a feed that was asked for from now on begins."""
+
+    cursor: int
+
+
 class _Frame(Struct, frozen=True, kw_only=True):
     method: str | None = None
     params: Any = None
 
 
-def read_frame(raw: str | bytes) -> Notice | Missed | None:
+def read_frame(raw: str | bytes) -> Notice | Missed | Begun | None:
     """What a text frame says; None for what this version does not know.
 
     Raises:
@@ -69,6 +74,8 @@ def read_frame(raw: str | bytes) -> Notice | Missed | None:
     """
     try:
         frame = msgspec.json.decode(raw, type=_Frame)
+        if frame.method == _BEGUN:
+            return msgspec.convert(frame.params, Begun)
         if frame.method == _MISSED:
             return msgspec.convert(frame.params, Missed)
         if frame.method == _NOTIFICATION:
@@ -100,8 +107,8 @@ class Feed:
             with self._refusals():
                 again = Retrying(**self._repeating())
                 socket = again(self._connect)
+            self._came_in = True
             with socket, contextlib.suppress(*_LOST):
-                self._entered(socket.response)
                 for raw in socket:
                     if (found := self._read(raw)) is not None:
                         yield found
@@ -112,9 +119,9 @@ class Feed:
             with self._refusals():
                 again = AsyncRetrying(**self._repeating())
                 socket: AwaitedConnection = await again(self._connect_awaited)
+            self._came_in = True
             with contextlib.suppress(*_LOST):
                 async with socket:
-                    self._entered(socket.response)
                     async for raw in socket:
                         if (found := self._read(raw)) is not None:
                             yield found
@@ -126,7 +133,7 @@ class Feed:
         return await connect_awaited(self._url(), additional_headers=self._headers, max_size=_FRAME_LIMIT)
 
     def _url(self) -> str:
-        return self._base if self._cursor is None else f"{self._base}?after={self._cursor}"
+        return f"{self._base}?after={'now' if self._cursor is None else self._cursor}"
 
     def _repeating(self) -> dict[str, Any]:
         """Once for a server that was never seen; for ever for one that was, which will be back."""
@@ -146,18 +153,12 @@ class Feed:
         except _LOST as error:
             raise Unreachable(f"no answer from {self._base}: {error}; is the server running?") from error
 
-    def _entered(self, response: Response | None) -> None:
-        """Note where the server began, so that what comes while a first connection breaks is not missed either."""
-        self._came_in = True
-        if self._cursor is None and response is not None:
-            begun = response.headers.get(CURSOR_HEADER)
-            self._cursor = None if begun is None else int(begun)
-
     def _read(self, raw: str | bytes) -> Notice | Missed | None:
+        """What there is to hand out. Where a feed begins is noted, so that what comes while it breaks is not missed either."""
         found = read_frame(raw)
         if found is not None:
             self._cursor = found.cursor
-        return found
+        return None if isinstance(found, Begun) else found
 
 
 def _is_passing(error: BaseException) -> bool:

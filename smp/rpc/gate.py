@@ -5,6 +5,7 @@ Host and Origin are checked on every path (DNS rebinding: a page of another orig
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import hmac
 import ipaddress
@@ -20,6 +21,9 @@ from smp.ports.token_store import TokenStore
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 _GRANT = "smp.grant"
+SUBPROTOCOL = "smp"
+"""Of `/ws`. A browser cannot send a header with a WebSocket: it offers `smp` and `smp.bearer.<token, URL-safe base64 unpadded>`."""
+_BEARER = SUBPROTOCOL + ".bearer."
 
 
 def grant_of(scope: Mapping[str, Any]) -> Grant | None:
@@ -58,7 +62,7 @@ class Gate:
             await self._app(scope, receive, send)
         else:
             # Here and not on a thread: it costs a look at a file's stamp, and a read of that small file after a change.
-            known, grant = self._who(headers.get(b"authorization", b""))
+            known, grant = self._who(headers.get(b"authorization", b"") or _offered(scope))
             if not known:
                 why = "send Authorization: Bearer with the server's token, or with one that was issued to you"
                 await self._refuse(401, why, scope, receive, send)
@@ -94,6 +98,16 @@ class Gate:
             await send({"type": "websocket.close", "code": 1008, "reason": why})
             return
         await PlainTextResponse(why + "\n", status_code=status)(scope, receive, send)
+
+
+def _offered(scope: Scope) -> bytes:
+    """The header that a client would have sent, had it been able to."""
+    for offer in scope.get("subprotocols", ()):
+        if offer.startswith(_BEARER):
+            with contextlib.suppress(ValueError):
+                packed = offer.removeprefix(_BEARER)
+                return b"Bearer " + base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4))
+    return b""
 
 
 def _hostname(host: str) -> str:

@@ -31,13 +31,14 @@ from smp.domain.errors import SmpError
 from smp.rpc import markdown
 from smp.rpc.dispatcher import Bounds, Dispatcher
 from smp.rpc.dispatcher import Response as RpcResponse
-from smp.rpc.gate import Gate, grant_of
-from smp.rpc.notifications import CURSOR_HEADER, message_of, missed_message
+from smp.rpc.gate import SUBPROTOCOL, Gate, grant_of
+from smp.rpc.notifications import begun_message, message_of, missed_message
 from smp.rpc.registry import MethodRegistry
 from smp.services import Services
 
 _FEED_SECONDS = 0.05
 _CURSOR_DIGITS = 19
+_NOW = "now"
 _BODY_SECONDS = 60.0
 _WORKERS = 40
 """Calls that are handled at once; some of them take minutes (a suite in a box)."""
@@ -163,14 +164,17 @@ class RpcServer:
     async def ws(self, socket: WebSocket) -> None:
         """`/ws`: requests in, answers and notifications out, each a text frame.
 
-        `/ws?after=<cursor>` begins behind the notification with that cursor, so that a client that was away misses nothing.
+        `/ws?after=<cursor>` begins behind the notification with that cursor, so that a client that was away misses nothing;
+        `/ws?after=now` says first at which cursor it begins.
         """
         after = socket.query_params.get("after")
-        if after is not None and not (after.isdecimal() and len(after) < _CURSOR_DIGITS):
-            await socket.close(1008, "after: the cursor of a notification")
+        if after is not None and after != _NOW and not (after.isdecimal() and len(after) < _CURSOR_DIGITS):
+            await socket.close(1008, "after: the cursor of a notification, or now")
             return
-        cursor = self._newest if after is None else int(after)
-        await socket.accept(headers=[(CURSOR_HEADER.encode(), b"%d" % cursor)])
+        cursor = self._newest if after in (None, _NOW) else int(after)
+        await socket.accept(SUBPROTOCOL if SUBPROTOCOL in socket.scope["subprotocols"] else None)
+        if after == _NOW:
+            await socket.send_text(_encoder.encode(begun_message(cursor)).decode())
         self.metrics.sockets.inc()
         grant = grant_of(socket.scope)
         sender = asyncio.create_task(self._push(socket, cursor))

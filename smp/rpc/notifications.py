@@ -9,9 +9,6 @@ from msgspec import Struct
 
 from smp.ports.notifier import Notice
 
-CURSOR_HEADER = "smp-cursor"
-"""Of the handshake of `/ws`: the cursor that the connection begins behind."""
-
 
 class NotificationMessage(Struct, frozen=True, kw_only=True):
     """A JSON-RPC notification; `params` is the notice's body, tagged by `type`."""
@@ -29,3 +26,8 @@ def message_of(notice: Notice) -> NotificationMessage:
 def missed_message(after: int, oldest: int) -> NotificationMessage:
     """Said to a client that was away for longer than the feed reaches back."""
     return NotificationMessage(method="smp/notifications/missed", params={"after": after, "oldest": oldest})
+
+
+def begun_message(cursor: int) -> NotificationMessage:
+    """Said first to a client that asks for what comes from now on (`/ws?after=now`): where that is, so that it can come back to it."""
+    return NotificationMessage(method="smp/notifications/begun", params={"cursor": cursor})

@@ -22,9 +22,10 @@ def test_protocol_reference_is_current() -> None:
     assert done.returncode == 0, "run: .venv/bin/python infra/protocol_reference.py"
 
 
-def test_client_methods_are_current() -> None:
-    done = subprocess.run([sys.executable, "infra/client_methods.py", "--check"], cwd=ROOT, check=False)
-    assert done.returncode == 0, "run: .venv/bin/python infra/client_methods.py"
+@pytest.mark.parametrize("writer", ["client_methods.py", "typescript_types.py"])
+def test_clients_are_current(writer: str) -> None:
+    done = subprocess.run([sys.executable, f"infra/{writer}", "--check"], cwd=ROOT, check=False)
+    assert done.returncode == 0, f"run: .venv/bin/python infra/{writer}"
 
 
 def test_every_option_is_in_the_configuration_page() -> None:
