@@ -14,6 +14,7 @@ from activities.heartbeat import stop_if_cancelled
 from activities.sandboxes import execution_words
 from smp.domain.runs import Verdict
 from smp.domain.sandboxes import ChangedFile
+from smp.safety import edit_blobs
 
 if TYPE_CHECKING:
     from smp.services import Services
@@ -27,14 +28,15 @@ class AgentActivities:
 
     @activity.defn(name=contract.AGENT_EDITS, no_thread_cancel_exception=True)
     def edits(self, step: contract.EditsStep) -> contract.Proposal:
-        """The edits of a list, stored. Idempotent by content."""
+        """The edits of a list, stored as a change set. Idempotent by content."""
+        edits = step.edits if step.stored is None else edit_blobs.loaded(self._services.artifacts, step.stored)
         files = tuple(
             ProposedFile(
                 path=edit.file,
                 content=None if edit.content is None else edit.content.encode(),
                 intended_change=edit.intended_change,
             )
-            for edit in step.edits
+            for edit in edits
         )
         return contract.Proposal(verdict=Verdict.DONE, change=stored(self._services.artifacts, files))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from smp.domain.ids import AgentId, AuditId, CommitSha, ContentHash, FilePath, HandoffId, SandboxId, SessionId, VerifyId
-from smp.domain.runs import Edit, Verdict
+from smp.domain.runs import Edit, EditRef, Verdict
 from smp.domain.sandboxes import Limits
 from smp.domain.swarms import SwarmBranch, SwarmConflict
 
@@ -98,7 +98,10 @@ class ChangeSet(Struct, frozen=True, kw_only=True):
 
 
 class EditsStep(Step, frozen=True, kw_only=True):
-    edits: tuple[Edit, ...]
+    """`stored`: instead of `edits`."""
+
+    edits: tuple[Edit, ...] = ()
+    stored: EditRef | None = None
 
 
 class CommandStep(BoxStep, frozen=True, kw_only=True):

@@ -225,7 +225,7 @@ def build_platform(settings: Settings) -> Services:
         records=records,
         tokens=tokens,
         handoff=deferred(handoff_service),
-        runs=deferred(lambda: _runs(settings)),
+        runs=deferred(lambda: _runs(settings, artifacts)),
     )
 
 
@@ -327,7 +327,7 @@ def _driver(settings: Settings, clock: Clock) -> SandboxDriver:
     return BubblewrapDriver(settings, clock)
 
 
-def _runs(settings: Settings) -> RunEngine:
+def _runs(settings: Settings, artifacts: SqliteArtifactStore) -> RunEngine:
     from smp.adapters.runs_temporal import TemporalRunEngine
 
-    return TemporalRunEngine(settings)
+    return TemporalRunEngine(settings, artifacts)

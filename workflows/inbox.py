@@ -54,7 +54,9 @@ class Inbox:
             raise _refusal("SequenceViolation", f"the session is at {phase.value!r} and takes no proposals there")
         if proposed.seq != self.next_seq:
             raise _refusal("SequenceViolation", f"the next proposal is number {self.next_seq}, not {proposed.seq}")
-        files = [edit.file for edit in proposed.edits]
+        files = proposed.files
+        if proposed.edits and proposed.stored is not None:
+            raise _refusal("Invalid", "a proposal has its edits in it or by reference, not both")
         if not files:
             raise _refusal("Invalid", "a proposal has at least one edit; cancel the session to give up")
         if len(set(files)) != len(files):
@@ -62,7 +64,9 @@ class Inbox:
         size = len(msgspec.json.encode(proposed))
         if size > MAX_PROPOSAL_BYTES:
             raise _refusal(
-                "TooLarge", f"a proposal has at most {MAX_PROPOSAL_BYTES} bytes and this one {size}; propose in parts"
+                "TooLarge",
+                f"a proposal has at most {MAX_PROPOSAL_BYTES} bytes and this one {size}; send its edits by reference, "
+                "as smp session propose does, or propose in parts",
             )
         for file in files:
             if not covers(self._request.scope, file):

@@ -16,7 +16,7 @@ from temporalio.exceptions import ActivityError
 
 from activities import contract
 from smp.domain.ids import FilePath, VerifyId
-from smp.domain.runs import Command, Edit, Proposed, Remote, SessionRunRequest, Verdict
+from smp.domain.runs import Command, Edit, EditRef, Proposed, Remote, SessionRunRequest, Verdict
 from workflows import options
 from workflows.endings import cause_of, listed
 from workflows.inbox import Inbox
@@ -98,7 +98,8 @@ class SessionSteps:
             # Before the count: a wait that ends with the session took nothing.
             proposed = await self._next_proposal()
             self._edits_taken += 1
-            proposal = await self._propose_edits(proposed.edits, proposed.summary or f"proposal {proposed.seq}")
+            summary = proposed.summary or f"proposal {proposed.seq}"
+            proposal = await self._propose_edits(proposed.edits, proposed.stored, summary)
         elif isinstance(agent, Command):
             self._edits_taken += 1
             proposal = await self._run_agent(agent)
@@ -108,7 +109,7 @@ class SessionSteps:
                 return Verdict.EXHAUSTED
             step = agent.steps[self._edits_taken - 1]
             summary = step.summary or f"edits {self._edits_taken} of {len(agent.steps)}"
-            proposal = await self._propose_edits(step.edits, summary)
+            proposal = await self._propose_edits(step.edits, step.stored, summary)
         if proposal.change is not None:
             self._change = proposal.change
         if proposal.detail:
@@ -134,10 +135,10 @@ class SessionSteps:
             summary="more time",
         )
 
-    async def _propose_edits(self, edits: tuple[Edit, ...], summary: str) -> contract.Proposal:
+    async def _propose_edits(self, edits: tuple[Edit, ...], stored: EditRef | None, summary: str) -> contract.Proposal:
         return await self._call(
             contract.AGENT_EDITS,
-            lambda key: contract.EditsStep(**self._step(key), edits=edits),
+            lambda key: contract.EditsStep(**self._step(key), edits=edits, stored=stored),
             contract.Proposal,
             options.store(self._request.patience),
             summary=summary,

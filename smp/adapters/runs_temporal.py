@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 from temporalio.api.common.v1 import Payload
 from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
@@ -73,7 +74,9 @@ from smp.domain.runs import (
     workflow_id_of,
 )
 from smp.domain.swarms import SWARM_WORKFLOW, SwarmOutcome, SwarmRequest, SwarmState, swarm_workflow_id
+from smp.ports.artifact_store import ArtifactStore
 from smp.ports.run_engine import RunEngine
+from smp.safety.edit_blobs import lighter_agent, lighter_proposal
 from smp.settings import Settings, TemporalSettings
 
 T = TypeVar("T")
@@ -165,20 +168,26 @@ async def _register_search_attributes(client: Client) -> None:
 
 
 class TemporalRunEngine(RunEngine):
-    """Runs by name over one client."""
+    """Runs by name over one client.
 
-    def __init__(self, settings: Settings) -> None:
+    Args:
+        artifacts: Where large edits are kept, so that they travel by reference; without it they are refused.
+    """
+
+    def __init__(self, settings: Settings, artifacts: ArtifactStore | None = None) -> None:
         self._settings = settings.temporal
+        self._artifacts = artifacts
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._client: Client | None = None
 
     def start_session(self, request: SessionRunRequest) -> str:
         """See `RunEngine.start_session`."""
+        request = self._lighter(request)
         size = len(msgspec.json.encode(request))
         if size > MAX_REQUEST_BYTES:
             raise TooLarge(
-                "the edits are too large for a run's request; let an agent command make them in the box",
+                "this run's request is too large; shorten its task, scope and pairs, or let an agent command make the edits",
                 limit_bytes=MAX_REQUEST_BYTES,
                 size_bytes=size,
             )
@@ -186,6 +195,9 @@ class TemporalRunEngine(RunEngine):
 
     def start_swarm(self, request: SwarmRequest) -> str:
         """See `RunEngine.start_swarm`."""
+        share = MAX_PROPOSAL_BYTES // max(1, len(request.sessions))
+        lighter = tuple(replace(one, request=self._lighter(one.request, limit=share)) for one in request.sessions)
+        request = replace(request, sessions=lighter)
         size = len(msgspec.json.encode(request))
         if size > MAX_REQUEST_BYTES:
             raise TooLarge(
@@ -218,6 +230,8 @@ class TemporalRunEngine(RunEngine):
 
     def propose(self, workflow_id: str, proposed: Proposed, *, timeout_ms: int | None = None) -> ProposalReceipt:
         """See `RunEngine.propose`."""
+        if self._artifacts is not None:
+            proposed = lighter_proposal(self._artifacts, proposed)
         return self._call(self._propose(workflow_id, proposed, timeout_ms))
 
     def decide(self, workflow_id: str, word: ReviewWord) -> str:
@@ -235,6 +249,11 @@ class TemporalRunEngine(RunEngine):
     def sessions(self, task_queue: str, *, limit: int = 100) -> tuple[SessionRun, ...]:
         """See `RunEngine.sessions`."""
         return self._call(self._sessions(task_queue, limit))
+
+    def _lighter(self, request: SessionRunRequest, *, limit: int = MAX_PROPOSAL_BYTES) -> SessionRunRequest:
+        if self._artifacts is None:
+            return request
+        return replace(request, agent=lighter_agent(self._artifacts, request.agent, limit=limit))
 
     def _call(self, work: Coroutine[Any, Any, T]) -> T:
         """Run on the loop's thread; a Ctrl-C here cancels the call there."""

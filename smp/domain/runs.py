@@ -12,7 +12,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from smp.domain.ids import AgentId, CommitSha, FilePath, HandoffId, SandboxId, SessionId, VerifyId
+from smp.domain.ids import AgentId, CommitSha, ContentHash, FilePath, HandoffId, SandboxId, SessionId, VerifyId
 from smp.domain.sandboxes import Limits
 
 SESSION_WORKFLOW = "AgentSessionWorkflow"
@@ -33,9 +33,9 @@ SEARCH_ATTRIBUTES: dict[str, str] = {
 """What runs can be searched by; a server refuses a run that names one it does not know."""
 
 MAX_REQUEST_BYTES = 1_900_000
-"""A server refuses a start whose input is over 2 MB; larger edits belong into an agent command."""
+"""A server refuses a start whose input is over 2 MB."""
 MAX_PROPOSAL_BYTES = 256 * 1024
-"""Of one proposal of a remote agent, encoded; each stays in the history of its run."""
+"""Of edits that travel in a payload, encoded, and so stay in the history of their run; larger ones go by reference."""
 
 
 class Phase(StrEnum):
@@ -89,11 +89,25 @@ class Edit(Struct, frozen=True, kw_only=True):
     intended_change: str | None = None
 
 
-class EditStep(Struct, frozen=True, kw_only=True):
-    """One attempt: edits that belong together."""
+class EditRef(Struct, frozen=True, kw_only=True):
+    """Edits by reference (`smp.safety.edit_blobs`).
 
-    edits: tuple[Edit, ...]
+    Attributes:
+        digest: SHA-256 of the blob, the JSON of the edits. size: its bytes.
+        files: Of each edit, in order.
+    """
+
+    digest: ContentHash
+    size: int
+    files: tuple[FilePath, ...]
+
+
+class EditStep(Struct, frozen=True, kw_only=True):
+    """One attempt: edits that belong together; `stored` instead of them where they are large."""
+
+    edits: tuple[Edit, ...] = ()
     summary: str = ""
+    stored: EditRef | None = None
 
 
 class EditList(Struct, frozen=True, kw_only=True, tag="edits", tag_field="kind"):
@@ -195,11 +209,18 @@ class Proposed(Struct, frozen=True, kw_only=True):
 
     Attributes:
         seq: From 1, one more with each proposal that was taken (`SessionRunState.next_seq`).
+        stored: The edits by reference, instead of `edits`, where they are large.
     """
 
     seq: int
-    edits: tuple[Edit, ...]
+    edits: tuple[Edit, ...] = ()
     summary: str = ""
+    stored: EditRef | None = None
+
+    @property
+    def files(self) -> tuple[FilePath, ...]:
+        """Of each edit."""
+        return self.stored.files if self.stored is not None else tuple(edit.file for edit in self.edits)
 
 
 class PhaseVerdict(Struct, frozen=True, kw_only=True):

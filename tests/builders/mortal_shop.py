@@ -141,7 +141,7 @@ class MortalShop:
         assert self._services.session_store.locks() == ()
         assert self._services.session_store.active() == ()
         assert list((self.shop.settings.data_dir / "boxes").glob("box_*")) == []
-        assert self._boxed() == []
+        assert boxed(self.shop) == []
         assert self.shop.git("status", "--porcelain") == ""
         episodes = [one for one in self._services.records.records().episodes if one.session_id == session]
         assert len(episodes) == 1, "a session is remembered once"
@@ -160,42 +160,17 @@ class MortalShop:
         assert (events[0].method, events[-1].method) == ("smp/session/open", "smp/session/close")
         return Counter(event.method for event in events)
 
-    def _boxed(self) -> list[str]:
-        """Processes that still live in one of the shop's boxes."""
-        found = []
-        for mounts in Path("/proc").glob("[0-9]*/mountinfo"):
-            with contextlib.suppress(OSError):
-                if str(self.shop.settings.data_dir) in mounts.read_text():
-                    found.append(mounts.with_name("cmdline").read_text())
-        return found
-
     def _revive(self) -> None:
         """Start what does not live."""
         if devserver.status(self.shop.settings).pid is None:
             devserver.start(self.shop.settings, lambda _: None)
         repo = ["--repo", str(self.shop.repo)]
         if self._server is None or self._server.poll() is not None:
-            self._server = self._start("serve", *repo, "--port", str(self._port), stream="stderr", until="serving ")
+            self._server = start_stopping(
+                self._folder, self.shop, "serve", *repo, "--port", str(self._port), stream="stderr", until="serving "
+            )
         if self._worker is None or self._worker.poll() is not None:
-            self._worker = self._start("worker", *repo, stream="stdout", until="ready")
-
-    def _start(self, *arguments: str, stream: str, until: str) -> subprocess.Popen[str]:
-        log = (self._folder / f"{arguments[0]}.log").open("a")
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.builders.stopping", str(self._folder), *arguments],
-            stdout=subprocess.PIPE if stream == "stdout" else log,
-            stderr=subprocess.PIPE if stream == "stderr" else log,
-            text=True,
-            cwd=ROOT,
-            env=self.shop.environment,
-        )
-        log.close()
-        pipe = process.stdout if stream == "stdout" else process.stderr
-        assert pipe is not None
-        said = pipe.readline()
-        assert said.startswith(until), said + pipe.read()
-        threading.Thread(target=pipe.read, daemon=True).start()
-        return process
+            self._worker = start_stopping(self._folder, self.shop, "worker", *repo, stream="stdout", until="ready")
 
     def _until(self, look: Callable[[], object], complaint: str) -> None:
         pause = threading.Event()
@@ -204,6 +179,35 @@ class MortalShop:
                 return
             pause.wait(PAUSE_SECONDS)
         raise AssertionError(complaint)
+
+
+def start_stopping(folder: Path, shop: Shop, *arguments: str, stream: str, until: str) -> subprocess.Popen[str]:
+    """A process of the product with the stops of a folder in it, once it has said `until` on a stream; the other is logged."""
+    with (folder / f"{arguments[0]}.log").open("a") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.builders.stopping", str(folder), *arguments],
+            stdout=subprocess.PIPE if stream == "stdout" else log,
+            stderr=subprocess.PIPE if stream == "stderr" else log,
+            text=True,
+            cwd=ROOT,
+            env=shop.environment,
+        )
+    pipe = process.stdout if stream == "stdout" else process.stderr
+    assert pipe is not None
+    said = pipe.readline()
+    assert said.startswith(until), said + pipe.read()
+    threading.Thread(target=pipe.read, daemon=True).start()
+    return process
+
+
+def boxed(shop: Shop) -> list[str]:
+    """Processes that live in one of the shop's boxes."""
+    found = []
+    for mounts in Path("/proc").glob("[0-9]*/mountinfo"):
+        with contextlib.suppress(OSError):
+            if str(shop.settings.data_dir) in mounts.read_text():
+                found.append(mounts.with_name("cmdline").read_text())
+    return found
 
 
 def _tree(root: int) -> list[int]:

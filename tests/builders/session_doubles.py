@@ -170,7 +170,8 @@ class SessionDoubles:
     @activity.defn(name=contract.AGENT_EDITS, no_thread_cancel_exception=True)
     def edits(self, step: contract.EditsStep) -> contract.Proposal:
         """The files of the edits."""
-        change = contract.ChangeSet(digest=ContentHash("0" * 64), files=tuple(edit.file for edit in step.edits))
+        files = step.stored.files if step.stored is not None else tuple(edit.file for edit in step.edits)
+        change = contract.ChangeSet(digest=ContentHash("0" * 64), files=files)
         proposal = contract.Proposal(verdict=Verdict.DONE, change=change)
         return msgspec.json.decode(self._effect(step, contract.AGENT_EDITS, lambda _: proposal), type=contract.Proposal)
 
