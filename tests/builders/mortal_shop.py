@@ -12,9 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeVar
 
 from smp.bootstrap import build_platform
 from smp.cli import devserver
+from smp.domain.errors import Unavailable
 from smp.domain.ids import AgentId, FilePath, SandboxId, SessionId
 from smp.domain.runs import Edit, EditList, EditStep, Patience, SessionRunRequest, queue_of
 from smp.safety.audit import verify
@@ -24,7 +26,9 @@ from tests.builders.stopping import Stops
 
 ROOT = Path(__file__).resolve().parents[2]
 PRICES, TEST_FILE = FilePath("shop/prices.py"), FilePath("tests/test_prices.py")
-TRIES = 1200
+TRIES = 2400
+ASKED = 3
+T = TypeVar("T")
 PAUSE_SECONDS = 0.05
 
 
@@ -96,9 +100,9 @@ class MortalShop:
             ),
             test_command="python -m pytest -q -p no:cacheprovider",
             task_queue=queue_of(str(self.shop.settings.data_dir)),
-            patience=Patience(heartbeat=3.0),
+            patience=Patience(heartbeat=5.0),
         )
-        self._services.runs.start_session(request)
+        self._answered(lambda: self._services.runs.start_session(request))
         if stop_at:
             self._until(self.stops.reached.exists, f"{stop_at} was never reached")
         return request.session_id
@@ -147,7 +151,7 @@ class MortalShop:
         assert len(episodes) == 1, "a session is remembered once"
 
     def _outcome(self, session: SessionId) -> SessionId:
-        outcome = self._services.runs.result(f"session/{session}", timeout_ms=120_000)
+        outcome = self._answered(lambda: self._services.runs.result(f"session/{session}", timeout_ms=240_000))
         assert (outcome.status, outcome.attempts) == ("completed", {}), outcome
         return session
 
@@ -171,6 +175,13 @@ class MortalShop:
             )
         if self._worker is None or self._worker.poll() is not None:
             self._worker = start_stopping(self._folder, self.shop, "worker", *repo, stream="stdout", until="ready")
+
+    def _answered(self, ask: Callable[[], T]) -> T:
+        """The answer to a question to Temporal, asked again where a loaded machine takes longer than a call may."""
+        for _ in range(ASKED):
+            with contextlib.suppress(Unavailable):
+                return ask()
+        return ask()
 
     def _until(self, look: Callable[[], object], complaint: str) -> None:
         pause = threading.Event()

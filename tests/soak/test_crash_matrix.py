@@ -15,7 +15,7 @@ import pytest
 from tests.builders.mortal_shop import MortalShop, Victim
 from tests.builders.session_rig import Rig
 
-pytestmark = [pytest.mark.temporal, pytest.mark.sandbox, pytest.mark.slow]
+pytestmark = [pytest.mark.temporal, pytest.mark.sandbox, pytest.mark.slow, pytest.mark.timeout(900)]
 
 STEPS = {
     "session.open": ("write1",),
