@@ -14,6 +14,11 @@ ldconfig -p 2>/dev/null | grep -q 'libseccomp\.so\.2' || need="$need libseccomp2
 command -v setpriv >/dev/null 2>&1 || need="$need util-linux"
 python=$(command -v python3 || true)
 [ -n "$python" ] || need="$need python3 python3-venv"
+# The ebpf tracer is root's alone, and an extra: where there is no such package, `smp doctor` says what is missing.
+if [ "$(id -u)" = 0 ] && [ "$(uname -m)" = x86_64 ] && command -v apt-get >/dev/null 2>&1; then
+    [ -d /usr/lib/python3/dist-packages/bcc ] || need="$need python3-bpfcc"
+    ls -d /usr/src/linux-headers-*-common >/dev/null 2>&1 || [ -d "/lib/modules/$(uname -r)/build" ] || need="$need linux-headers-amd64"
+fi
 if [ -n "$python" ]; then
     "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
         stop "$python is older than 3.11; put a newer python3 first on PATH"

@@ -323,8 +323,9 @@ def _analytics() -> GraphAnalytics:
 
 def _driver(settings: Settings, clock: Clock) -> SandboxDriver:
     from smp.adapters.sandbox_bubblewrap.driver import BubblewrapDriver
+    from smp.adapters.tracer_ebpf.tracer import EbpfTracer
 
-    return BubblewrapDriver(settings, clock)
+    return BubblewrapDriver(settings, clock, tracer=EbpfTracer())
 
 
 def _runs(settings: Settings, artifacts: SqliteArtifactStore) -> RunEngine:

@@ -56,6 +56,7 @@ class SandboxSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     environment: Variables of every command in the box.
     egress: `deny_all`, or `registry_only`: the registries that this machine's package clients use.
     allowed_hosts: Further names, as `name[:port][@address[:port]]`. Both count only when the environment gives them.
+    tracer: `monitoring` (in the traced process, no privileges) or `ebpf` (by the kernel; needs root and BCC).
     """
 
     driver: str = "bubblewrap"
@@ -63,6 +64,7 @@ class SandboxSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     requirements: tuple[str, ...] = ()
     python: str = ""
     environment: dict[str, str] = {}
+    tracer: Literal["monitoring", "ebpf"] = "monitoring"
     memory_mb: int = 2048
     disk_mb: int = 1024
     pids: int = 256

@@ -118,12 +118,26 @@ class ChangedFile(Struct, frozen=True, kw_only=True):
 
 
 class RuntimeCall(Struct, frozen=True, kw_only=True):
-    """A call seen in one execution, both ends resolved; `new`: no earlier execution at the commit had seen it."""
+    """A call seen in one execution, both ends resolved; `new`: no earlier execution at the commit had seen it.
+
+    `lower_bound`: it ran at least `count` times; the tracer may have missed some.
+    """
 
     source: NodeId
     target: NodeId
     count: int
     new: bool
+    lower_bound: bool = False
+
+
+class Traced(Struct, frozen=True, kw_only=True):
+    """How complete a trace is; fields as in `Trace`."""
+
+    tracer: TracerName
+    processes: int
+    missed_processes: int
+    lost_calls: int
+    failed: str = ""
 
 
 class ExecutionRecord(Struct, frozen=True, kw_only=True):
@@ -134,6 +148,7 @@ class ExecutionRecord(Struct, frozen=True, kw_only=True):
         outputs: Digest of each output's blob, by name.
         calls: What the trace came to, sorted by source and target.
         unresolved_frames: Frames of the checkout that no node of the graph answers to.
+        traced: None when calls were not counted.
     """
 
     id: str
@@ -145,6 +160,7 @@ class ExecutionRecord(Struct, frozen=True, kw_only=True):
     outputs: dict[str, ContentHash] = {}
     calls: tuple[RuntimeCall, ...] = ()
     unresolved_frames: int = 0
+    traced: Traced | None = None
 
 
 class DestroyedSandbox(Struct, frozen=True, kw_only=True):

@@ -34,9 +34,13 @@ class Trace(Struct, frozen=True, kw_only=True):
     Attributes:
         tracer: `monitoring` or `ebpf`.
         processes: Interpreters traced. missed_processes: interpreters that started without the tracer.
+        lost_calls: Calls that were seen and are not in `calls`: full tables, names too long, stacks too deep.
+        failed: Why there is no trace, where the tracer broke; empty otherwise.
     """
 
     tracer: str
     calls: tuple[CallObservation, ...] = ()
     processes: int = 0
     missed_processes: int = 0
+    lost_calls: int = 0
+    failed: str = ""

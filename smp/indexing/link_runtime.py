@@ -31,9 +31,13 @@ UNKNOWN_OUTER = "?."
 
 
 class LinkedTrace(Struct, frozen=True, kw_only=True):
-    """edges: sorted by source and target, one each. unresolved: distinct frames that no node answers to."""
+    """edges: sorted by source and target, one each. unresolved: distinct frames that no node answers to.
+
+    lower_bounds: Ends of the edges whose counts may be too low.
+    """
 
     edges: tuple[Edge, ...]
+    lower_bounds: frozenset[tuple[NodeId, NodeId]] = frozenset()
     unresolved: tuple[Frame, ...] = ()
 
 
@@ -49,6 +53,7 @@ def link_trace(
     files = _Files(graph)
     counts: Counter[tuple[NodeId, NodeId]] = Counter()
     unresolved: set[Frame] = set()
+    lower_bounds: set[tuple[NodeId, NodeId]] = set()
     for call in trace.calls:
         definitions = files.of(call.caller.file), files.of(call.callee.file)
         caller = definitions[0].caller(call.caller)
@@ -59,6 +64,8 @@ def link_trace(
             unresolved.add(call.callee)
         if caller is not None and callee is not None:
             counts[caller, callee] += call.count
+            if call.lower_bound:
+                lower_bounds.add((caller, callee))
     edges = tuple(
         Edge(
             kind=EdgeKind.CALLS_RUNTIME,
@@ -73,6 +80,7 @@ def link_trace(
     )
     return LinkedTrace(
         edges=edges,
+        lower_bounds=frozenset(lower_bounds),
         unresolved=tuple(sorted(unresolved, key=lambda frame: (frame.file, frame.first_line, frame.qualname))),
     )
 

@@ -23,9 +23,11 @@ from smp.domain.sandboxes import (
     Sandbox,
     SandboxSpec,
     SandboxStatus,
+    Traced,
     TracerName,
 )
 from smp.domain.sessions import Session
+from smp.domain.traces import Trace
 from smp.ports.artifact_store import EXECUTION, SANDBOX, ArtifactStore
 from smp.ports.clock import Clock
 from smp.ports.graph_store import GraphStore
@@ -78,7 +80,7 @@ class SandboxService:
         *,
         sandbox_id: SandboxId | None = None,
         commit_sha: str | None = None,
-        tracer: TracerName | None = TracerName.MONITORING,
+        traced: bool = True,
         limits: Limits | None = None,
         image: str | None = None,
         services: tuple[str, ...] = (),
@@ -90,7 +92,7 @@ class SandboxService:
         Args:
             sandbox_id: Chosen by a run, so that spawning can be repeated; minted when None.
             commit_sha: Possibly abbreviated; the session's when None, then HEAD.
-            tracer: None: calls are not traced.
+            traced: Count the calls that run, with the tracer of the settings.
             files: What the session has pushed; written into the checkout.
 
         Raises:
@@ -107,7 +109,7 @@ class SandboxService:
             commit_sha=self._commit(session, commit_sha),
             limits=limits or self.limits(),
             egress=choose_policy(self._settings, self._registries),
-            tracer=tracer,
+            tracer=TracerName(self._settings.tracer) if traced else None,
             image=image,
             services=services,
         )
@@ -189,6 +191,7 @@ class SandboxService:
             outputs={name: self._artifacts.put_blob(content) for name, content in sorted(done.outputs.items())},
             calls=injected.calls,
             unresolved_frames=injected.unresolved_frames,
+            traced=_traced(done.trace),
         )
         body = self._artifacts.put_if_absent(
             EXECUTION, key, msgspec.json.encode(record), session_id=box.spec.session_id
@@ -271,3 +274,15 @@ class SandboxService:
         if commit is None:
             raise Invalid("the repository has no commit yet; make one with git commit", path="commit_sha")
         return commit
+
+
+def _traced(trace: Trace | None) -> Traced | None:
+    if trace is None:
+        return None
+    return Traced(
+        tracer=TracerName(trace.tracer),
+        processes=trace.processes,
+        missed_processes=trace.missed_processes,
+        lost_calls=trace.lost_calls,
+        failed=trace.failed,
+    )

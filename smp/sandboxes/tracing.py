@@ -50,6 +50,7 @@ def inject_calls(
                 target=edge.target,
                 count=edge.call_count,
                 new=(edge.source, edge.target) in new,
+                lower_bound=(edge.source, edge.target) in linked.lower_bounds,
             )
             for edge in linked.edges
             if edge.target is not None

@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from smp.adapters.sandbox_bubblewrap.checkout import (
     OBJECTS,
     Repository,
@@ -25,7 +27,7 @@ from smp.adapters.sandbox_bubblewrap.checkout import (
 )
 from smp.adapters.sandbox_bubblewrap.host.order import Order
 from smp.adapters.sandbox_bubblewrap.inside import copy_inside
-from smp.adapters.sandbox_bubblewrap.interpreters import Interpreter, find_interpreter
+from smp.adapters.sandbox_bubblewrap.interpreters import TRACED, Interpreter, find_interpreter
 from smp.adapters.sandbox_bubblewrap.layers import INSIDE, PLACE, make_layer
 from smp.adapters.sandbox_bubblewrap.limits import (
     Plan,
@@ -36,12 +38,13 @@ from smp.adapters.sandbox_bubblewrap.limits import (
     stale_groups,
 )
 from smp.adapters.sandbox_bubblewrap.once import remove_tree, storage_errors
-from smp.adapters.sandbox_bubblewrap.outcome import read_outputs, read_trace, to_execution
+from smp.adapters.sandbox_bubblewrap.outcome import read_outputs, to_execution
 from smp.adapters.sandbox_bubblewrap.overlay import OverlayFiles
 from smp.adapters.sandbox_bubblewrap.probe import probe
 from smp.adapters.sandbox_bubblewrap.requirements import read_requirements
 from smp.adapters.sandbox_bubblewrap.running import find_bwrap, fresh_exchange, make_order, open_ways, run_limited
 from smp.adapters.sandbox_bubblewrap.state import BoxFolder
+from smp.adapters.sandbox_bubblewrap.tracing import missing_tracer, watched
 from smp.domain.errors import SandboxFailed, SandboxNotFound
 from smp.domain.ids import CommitSha, FilePath, SandboxId
 from smp.domain.sandboxes import (
@@ -54,6 +57,7 @@ from smp.domain.sandboxes import (
     SandboxStatus,
     TracerName,
 )
+from smp.ports.call_tracer import CallTracer
 from smp.ports.clock import Clock
 from smp.ports.sandbox_driver import Capabilities, SandboxDriver
 from smp.settings import Settings
@@ -65,22 +69,33 @@ _LOWER_UNUSED_S = 7 * 24 * 3600.0
 class BubblewrapDriver(SandboxDriver):
     """Safe to use from several threads and processes at once; one command at a time in each box."""
 
-    def __init__(self, settings: Settings, clock: Clock, rights: Rights | None = None) -> None:
+    def __init__(
+        self, settings: Settings, clock: Clock, rights: Rights | None = None, *, tracer: CallTracer | None = None
+    ) -> None:
+        """`tracer`: counts calls from outside; without it `monitoring` is all there is."""
         self._settings = settings
         self._clock = clock
         self._boxes = settings.data_dir / "boxes"
         self._rights = rights or present_rights()
         self._uid = self._rights.uid
+        self._tracer = tracer
 
     def capabilities(self) -> Capabilities:
-
-        return probe(self._boxes, self._rights)
+        able = probe(self._boxes, self._rights)
+        missing = missing_tracer(self._tracer, self._rights)
+        if missing and self._tracer is not None:
+            return replace(able, missing=(*able.missing, missing))
+        if not able.available or missing:
+            return able
+        return replace(able, tracers=(*able.tracers, TracerName.EBPF.value))
 
     def spawn(self, spec: SandboxSpec, progress: Callable[[str], None] | None = None) -> Sandbox:
         folder = BoxFolder(self._boxes, spec.sandbox_id)
         if folder.exists():
             return folder.read().box
         _refuse_unsupported(spec)
+        if spec.tracer is TracerName.EBPF:
+            self._require_ebpf()
         find_bwrap()
         repository = self._repository
         lower = make_lower(self._boxes, repository, spec.commit_sha, owner=self._uid)
@@ -124,13 +139,20 @@ class BubblewrapDriver(SandboxDriver):
             lower = Path(self.lower(record.spec.commit_sha))
             fresh_exchange(folder, self._uid)
             plan = plan_limits(self._rights.groups, f"{folder.id}-{os.getpid()}", limits)
-            traced = trace and record.spec.tracer is not None
-            order = self._order(
-                folder, lower, record.spec.egress, command=command, limits=limits, plan=plan, traced=traced
-            )
-            answer, oom = run_limited(order, plan, alive)
-            outputs = read_outputs(folder.exchange / "out")
-            found = read_trace(folder.exchange / "trace") if traced else None
+            chosen = record.spec.tracer if trace else None
+            with watched(chosen, plan, folder, tracing=self._tracer, inside=self._inside) as watch:
+                order = self._order(
+                    folder,
+                    lower,
+                    record.spec.egress,
+                    command=command,
+                    limits=limits,
+                    plan=plan,
+                    variables=watch.variables,
+                )
+                answer, oom = run_limited(order, plan, alive)
+                outputs = read_outputs(folder.exchange / "out")
+                found = watch.trace(self._interpreter)
         return to_execution(answer, limits, outputs=outputs, trace=found, oom_kills=oom)
 
     def changes(self, box: Sandbox) -> tuple[ChangedFile, ...]:
@@ -181,6 +203,20 @@ class BubblewrapDriver(SandboxDriver):
     def _interpreter(self) -> Interpreter:
         return find_interpreter(self._settings.sandbox.python, self._settings.cache_dir, _silent)
 
+    @property
+    def _inside(self) -> Path:
+        return copy_inside(self._settings.cache_dir)
+
+    def _require_ebpf(self) -> None:
+        missing = missing_tracer(self._tracer, self._rights)
+        if missing:
+            raise SandboxFailed(missing)
+        if self._interpreter.numbers() not in TRACED:
+            raise SandboxFailed(
+                f"the ebpf tracer knows CPython 3.12 and 3.13, the box has {self._interpreter.full}; set [sandbox] python, "
+                'or tracer = "monitoring"'
+            )
+
     def _layer(self, lower: Path, progress: Callable[[str], None]) -> tuple[Interpreter, Path]:
         if self._settings.sandbox.setup:
             raise SandboxFailed(
@@ -216,10 +252,10 @@ class BubblewrapDriver(SandboxDriver):
         command: str,
         limits: Limits,
         plan: Plan,
-        traced: bool,
+        variables: dict[str, str],
     ) -> Order:
         interpreter, layer = self._layer(lower, _silent)
-        binds = [(str(layer), PLACE), (str(copy_inside(self._settings.cache_dir)), INSIDE)]
+        binds = [(str(layer), PLACE), (str(self._inside), INSIDE)]
         if interpreter.root == "/" and not interpreter.executable.startswith("/usr/"):
             binds.append((interpreter.prefix, interpreter.prefix))
         binds += [(str(store), f"{OBJECTS}/{number}") for number, store in enumerate(self._repository.objects)]
@@ -228,9 +264,7 @@ class BubblewrapDriver(SandboxDriver):
         if packages.is_dir() and not packages.is_symlink():
             binds.append((str(packages), "/node_modules"))
         source = ["/work/src"] if (lower / "src").is_dir() else []
-        variables = {"PYTHONPATH": ":".join([*source, "/work"])} | self._settings.sandbox.environment
-        if traced:
-            variables["SMP_TRACE"] = "/smp/trace"
+        variables = {"PYTHONPATH": ":".join([*source, "/work"])} | self._settings.sandbox.environment | variables
         return make_order(
             folder,
             lower,
@@ -252,8 +286,6 @@ def _refuse_unsupported(spec: SandboxSpec) -> None:
         raise SandboxFailed(
             f"the bubblewrap driver starts no services ({', '.join(spec.services)}); leave `services` out"
         )
-    if spec.tracer not in (None, TracerName.MONITORING):
-        raise SandboxFailed(f"the bubblewrap driver has no tracer {spec.tracer!r}; use monitoring")
 
 
 def _older_than_an_hour(path: Path) -> bool:

@@ -6,6 +6,7 @@ import functools
 import hashlib
 from pathlib import Path
 
+from smp.adapters.sandbox_bubblewrap.eval_probe import FILE, page
 from smp.adapters.sandbox_bubblewrap.once import make_once
 from smp.domain.errors import SandboxFailed
 
@@ -23,6 +24,7 @@ def copy_inside(cache_dir: Path) -> Path:
     sources = {path.relative_to(_SOURCES): path.read_bytes() for path in sorted(_SOURCES.rglob("*.py"))}
     if not sources:
         raise SandboxFailed("the installation is incomplete: smp/sandboxes/inside is missing; install smp again")
+    sources[Path(FILE)] = page()
     digest = hashlib.sha256()
     for name, content in sources.items():
         digest.update(f"{name}\0{len(content)}\0".encode() + content)

@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from smp.domain.errors import SmpError
 from smp.domain.ids import FilePath, SessionId
-from smp.domain.sandboxes import ChangedFile, TracerName
+from smp.domain.sandboxes import ChangedFile, Traced, TracerName
 from smp.domain.sessions import Concurrency, Session
 from smp.rpc.context import RequestContext
 from smp.rpc.method import rpc_method
@@ -26,7 +26,7 @@ class SpawnParams(Params, frozen=True, kw_only=True):
     """A box for a session.
 
     `commit_sha` is the session's by default. `image` and `services` that the driver cannot honour are refused.
-    `inject_ebpf`: trace calls, with whatever tracer there is. `cow_fs_clone`: the checkout is always copy-on-write.
+    `inject_ebpf`: trace calls, with the tracer that `[sandbox] tracer` names. `cow_fs_clone`: the checkout is always copy-on-write.
     """
 
     session_id: SessionRef
@@ -65,7 +65,7 @@ def spawn(params: SpawnParams, ctx: RequestContext) -> SpawnResult:
     box = services.sandboxes.spawn(
         session,
         commit_sha=given(params.commit_sha),
-        tracer=TracerName.MONITORING if params.inject_ebpf else None,
+        traced=params.inject_ebpf,
         image=given(params.image),
         services=params.services,
         files=_pushed(session, ctx),
@@ -100,11 +100,26 @@ class ExecuteParams(Params, frozen=True, kw_only=True):
 
 
 class RuntimeEdge(Result, frozen=True, kw_only=True):
-    """call_count: in this execution."""
+    """call_count: in this execution; `lower_bound`: at least so many."""
 
     source: str = field(name="from")
     target: str = field(name="to")
     call_count: int
+    lower_bound: bool = False
+
+
+class TracedResult(Result, frozen=True, kw_only=True):
+    """How complete the calls are.
+
+    `missed_processes`: interpreters that ran without the tracer; `lost_calls`: calls that were seen and could not be kept;
+    `failed`: why there is no trace, where the tracer broke.
+    """
+
+    tracer: Literal["ebpf", "monitoring"]
+    processes: int
+    missed_processes: int
+    lost_calls: int
+    failed: str
 
 
 class NetworkBlockResult(Result, frozen=True, kw_only=True):
@@ -127,6 +142,7 @@ class ExecuteResult(Result, frozen=True, kw_only=True):
     network_blocks: tuple[NetworkBlockResult, ...]
     timed_out: bool
     truncated: bool
+    traced: TracedResult | None = None
 
 
 @rpc_method("smp/sandbox/execute")
@@ -149,7 +165,8 @@ def execute(params: ExecuteParams, ctx: RequestContext) -> ExecuteResult:
         stderr=done.stderr,
         duration_ms=done.duration_ms,
         calls_runtime_injected=tuple(
-            RuntimeEdge(source=call.source, target=call.target, call_count=call.count) for call in record.calls
+            RuntimeEdge(source=call.source, target=call.target, call_count=call.count, lower_bound=call.lower_bound)
+            for call in record.calls
         ),
         network_blocks=tuple(
             NetworkBlockResult(host=block.host, address=block.address, port=block.port, reason=block.reason)
@@ -157,6 +174,7 @@ def execute(params: ExecuteParams, ctx: RequestContext) -> ExecuteResult:
         ),
         timed_out=done.timed_out,
         truncated=done.truncated,
+        traced=_traced(record.traced),
     )
 
 
@@ -195,6 +213,18 @@ def destroy(params: DestroyParams, ctx: RequestContext) -> DestroyResult:
         resources_freed=ResourcesFreed(
             filesystem_mb=round(gone.bytes_freed / _BYTES_PER_MB, 3), services_stopped=gone.box.spec.services
         ),
+    )
+
+
+def _traced(found: Traced | None) -> TracedResult | None:
+    if found is None:
+        return None
+    return TracedResult(
+        tracer="ebpf" if found.tracer is TracerName.EBPF else "monitoring",
+        processes=found.processes,
+        missed_processes=found.missed_processes,
+        lost_calls=found.lost_calls,
+        failed=found.failed,
     )
 
 

@@ -202,7 +202,7 @@ def test_a_box_is_at_the_commit_asked_for_else_the_sessions_else_head(world: Wor
 def test_limits_and_tracer_are_the_settings_unless_given(world: World) -> None:
     box = world.service.spawn(world.session())
     assert (box.spec.limits, box.spec.tracer) == (Limits(), TracerName.MONITORING)
-    other = world.service.spawn(world.session(), tracer=None, limits=Limits(pids=3))
+    other = world.service.spawn(world.session(), traced=False, limits=Limits(pids=3))
     assert (other.spec.tracer, other.spec.limits.pids) == (None, 3)
     assert world.service.limits(timeout_ms=5).timeout_ms == 5
 

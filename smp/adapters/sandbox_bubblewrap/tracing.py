@@ -1,0 +1,86 @@
+"""What a tracer needs of a command, and what it gives back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from smp.adapters.sandbox_bubblewrap.eval_probe import FILE, OFFSETS
+from smp.adapters.sandbox_bubblewrap.interpreters import Interpreter
+from smp.adapters.sandbox_bubblewrap.limits import Plan, Rights, remove_groups
+from smp.adapters.sandbox_bubblewrap.once import storage_errors
+from smp.adapters.sandbox_bubblewrap.outcome import read_trace
+from smp.adapters.sandbox_bubblewrap.state import BoxFolder
+from smp.domain.errors import SandboxFailed
+from smp.domain.sandboxes import TracerName
+from smp.domain.traces import Trace
+from smp.ports.call_tracer import CallTracer, CallWatch
+
+_SPECIALISED = (3, 13)
+"""The version that calls `__init__` past the frame evaluation function once a call site is warm."""
+
+
+class Watched(Struct, frozen=True, kw_only=True):
+    """variables: What turns the tracer on in the box."""
+
+    variables: dict[str, str]
+    folder: BoxFolder
+    tracer: TracerName | None
+    watch: CallWatch | None = None
+
+    def trace(self, interpreter: Interpreter) -> Trace | None:
+        """The calls of the command, which has ended; None when they were not asked for."""
+        if self.tracer is None:
+            return None
+        if self.watch is None:
+            return read_trace(self.folder.exchange / "trace")
+        found = self.watch.trace()
+        if interpreter.numbers() != _SPECIALISED:
+            return found
+        calls = tuple(
+            replace(call, lower_bound=True) if call.callee.qualname.endswith(".__init__") else call
+            for call in found.calls
+        )
+        return replace(found, calls=calls)
+
+
+def missing_tracer(tracer: CallTracer | None, rights: Rights) -> str:
+    """Why the kernel's tracer cannot be had; empty when it can."""
+    if tracer is None:
+        return 'this driver was made without the ebpf tracer; use [sandbox] tracer = "monitoring"'
+    if rights.groups is None or not rights.groups.gate:
+        return 'the ebpf tracer needs root and control groups of version 2 that take BPF; use [sandbox] tracer = "monitoring"'
+    return tracer.missing()
+
+
+@contextmanager
+def watched(
+    tracer: TracerName | None, plan: Plan, folder: BoxFolder, *, tracing: CallTracer | None, inside: Path
+) -> Iterator[Watched]:
+    """Count while the context lasts.
+
+    Args:
+        tracer: None: count nothing.
+        inside: Folder of the scripts that run in the box.
+
+    Raises:
+        SandboxFailed: The kernel's tracer cannot be had any more.
+    """
+    if tracer is not TracerName.EBPF:
+        variables = {} if tracer is None else {"SMP_TRACE": "/smp/trace"}
+        yield Watched(variables=variables, folder=folder, tracer=tracer)
+        return
+    if tracing is None or not plan.gate:
+        raise SandboxFailed("the box was made with the ebpf tracer, which this process does not have; run it as root")
+    with storage_errors("cannot watch the box"):
+        os.makedirs(plan.gate, exist_ok=True)
+    try:
+        with tracing.watch(plan.gate, str(inside / FILE), OFFSETS) as watch:
+            yield Watched(variables={"SMP_TRACE": "ebpf"}, folder=folder, tracer=tracer, watch=watch)
+    finally:
+        remove_groups({plan.gate: {}})
