@@ -347,7 +347,7 @@ export interface NodeParams {
  * A box for a session.
  *
  * `commit_sha` is the session's by default. `image` and `services` that the driver cannot honour are refused.
- * `inject_ebpf`: trace calls, with whatever tracer there is. `cow_fs_clone`: the checkout is always copy-on-write.
+ * `inject_ebpf`: trace calls, with the tracer that `[sandbox] tracer` names. `cow_fs_clone`: the checkout is always copy-on-write.
  */
 export interface SpawnParams {
   readonly session_id: string;
@@ -1585,14 +1585,16 @@ export interface ExecuteResult {
   readonly network_blocks: readonly (NetworkBlockResult)[];
   readonly timed_out: boolean;
   readonly truncated: boolean;
+  readonly traced: TracedResult | null;
 }
 
-/** call_count: in this execution. */
+/** call_count: in this execution; `lower_bound`: at least so many. */
 export interface RuntimeEdge {
   readonly index_state?: IndexStateResult;
   readonly from: string;
   readonly to: string;
   readonly call_count: number;
+  readonly lower_bound: boolean;
 }
 
 /** host: the name asked for, or the address when none was. */
@@ -1602,6 +1604,21 @@ export interface NetworkBlockResult {
   readonly address: string | null;
   readonly port: number;
   readonly reason: string;
+}
+
+/**
+ * How complete the calls are.
+ *
+ * `missed_processes`: interpreters that ran without the tracer; `lost_calls`: calls that were seen and could not be kept;
+ * `failed`: why there is no trace, where the tracer broke.
+ */
+export interface TracedResult {
+  readonly index_state?: IndexStateResult;
+  readonly tracer: "ebpf" | "monitoring";
+  readonly processes: number;
+  readonly missed_processes: number;
+  readonly lost_calls: number;
+  readonly failed: string;
 }
 
 export interface DestroyResult {
