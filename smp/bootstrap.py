@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from smp.adapters.clock_system import SystemClock
 from smp.adapters.graph_sqlite import SqliteGraphStore
+from smp.adapters.link_archives_sqlite import SqliteLinkArchives
 from smp.adapters.sessions_sqlite.artifacts import SqliteArtifactStore
 from smp.adapters.sessions_sqlite.notifications import SqliteNotifier
 from smp.adapters.sessions_sqlite.sessions import SqliteSessionStore
@@ -100,6 +101,7 @@ def build_platform(settings: Settings) -> Services:
         embedder=embedder,
         analytics=deferred(_analytics),
         notifier=notifier,
+        archives=SqliteLinkArchives(settings.data_dir),
     )
 
     def sessions_service() -> SessionService:

@@ -20,6 +20,7 @@ from smp.domain.ids import CommitSha, ContentHash, FilePath, NodeId
 from smp.domain.metadata import Enrichment
 from smp.domain.places import edge_order, in_scope
 from smp.domain.source import FileAnalysis
+from smp.indexing.analyses import Analyses
 from smp.indexing.bodies import with_bodies
 from smp.indexing.records import LINK_DIGEST, IndexRecord, load_analyses, load_link_state, load_record
 from smp.indexing.staging import Memory, Staged, parse_errors, structure_of
@@ -165,9 +166,13 @@ def stage_whole(
     after = Memory(
         generation=memory.generation,
         files=dict(sorted(capture.files.items())),
-        analyses={
-            path: msgspec.structs.replace(one.analysis, nodes=(), bodies={}) for path, one in sorted(analysed.items())
-        },
+        analyses=Analyses(
+            dict(sorted(capture.files.items())),
+            {
+                path: msgspec.structs.replace(one.analysis, nodes=one.analysis.nodes[:1], bodies={})
+                for path, one in analysed.items()
+            },
+        ),
         configs=dict(sorted(configs.items())),
         digests=dict(capture.digests),
         state=capture.link_state,

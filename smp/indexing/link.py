@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -15,14 +16,19 @@ import msgspec
 from msgspec import Struct
 
 from smp.domain.graph import Edge
-from smp.domain.ids import FilePath
-from smp.domain.source import FileAnalysis, FileSummary
+from smp.domain.ids import ContentHash, FilePath
+from smp.domain.source import ANALYSIS_FORMAT, FileAnalysis
+from smp.indexing.analyses import Analyses
 from smp.indexing.collector import collector_paused
-from smp.languages.base import Language
-from smp.languages.registry import language_named
+from smp.indexing.families import Families, Family, Place
+from smp.languages.registry import languages
+from smp.ports.link_archive import DamagedArchive, LinkArchives
 
 if TYPE_CHECKING:
     from smp.indexing.linking.revision import Revision
+
+
+_LOG = logging.getLogger(__name__)
 
 
 class LinkResult(Struct, frozen=True, kw_only=True):
@@ -42,6 +48,8 @@ class LinkResult(Struct, frozen=True, kw_only=True):
 
 LINK_FORMAT = 15
 """Raised whenever the same analyses would give other edges; a state of another format is as none."""
+KEEP_FROM = 100
+"""Fewer files are linked as fast as an archive is read."""
 
 
 def link(
@@ -70,13 +78,17 @@ class Linker:
     """`link` with a memory: the next link solves and emits only what differs from the last one, with the same result.
 
     It compares what it is given with what it holds, so that any earlier state, and the writes of other processes, do. Calls
-    must not overlap.
+    must not overlap. What a process has linked whole it leaves in an archive for the next one.
     """
 
-    def __init__(self) -> None:
-        self._families: dict[str, Revision] = {}
+    def __init__(self, archives: LinkArchives | None = None, *, keep_from: int = KEEP_FROM) -> None:
+        """keep_from: Files of a family that are worth an archive."""
+        self._archives = archives
+        self._keep_from = keep_from
+        self._held: dict[str, Revision] = {}
         self._digests: dict[FilePath, bytes] = {}
-        self._sorted = _Sorted()
+        self._families = Families()
+        self._is_first = True
         self.linked_anew = 0
         """Families that were linked as a whole by the last call."""
 
@@ -91,53 +103,115 @@ class Linker:
     ) -> LinkResult:
         """As `link`."""
         with collector_paused():
-            families, test_files = self._sorted.take(files)
-            held, self._families = self._families, {}
-            known, self._digests = self._digests, {}
-            self.linked_anew = 0
-            kept: dict[str, Revision] = {}
-            owners: dict[FilePath, Revision] = {}
-            made: dict[FilePath, bytes] = dict.fromkeys(files, _NO_EDGES)
-            fresh: dict[FilePath, tuple[Edge, ...]] = {}
-            for family, (language, summaries) in sorted(families.items()):
-                wanted = {path: configs[path] for path in sorted(configs) if language.wants_config(path)}
-                revision, again = self._link(held.pop(family, None), language, summaries, wanted, test_files)
-                kept[family] = revision
-                owners |= dict.fromkeys(summaries, revision)
-                for path in summaries:
-                    if again is not None and path not in again and path in known:
-                        made[path] = known[path]
-                    else:
-                        fresh[path] = revision.edges(path)
-                        made[path] = _digest(fresh[path])
-            self._families, self._digests = kept, made
-        before = digests if changed is not None and state == _STATE else None
+            before = digests if changed is not None and state == _STATE else None
+            if self._is_first and before is not None and isinstance(files, Analyses):
+                self._recall(files)
+            self._is_first = False
+            try:
+                made, edges = self._link_all(files, configs, changed or frozenset(), before)
+            except DamagedArchive as error:
+                _LOG.warning("what was kept of the last link is damaged, everything is linked anew: %s", error)
+                self._held, self._digests = {}, {}
+                made, edges = self._link_all(files, configs, changed or frozenset(), before)
+        return LinkResult(edges=edges, state=_STATE, digests=made)
+
+    def _link_all(
+        self,
+        files: Mapping[FilePath, FileAnalysis],
+        configs: Mapping[FilePath, bytes],
+        changed: frozenset[FilePath],
+        before: Mapping[FilePath, bytes] | None,
+    ) -> tuple[dict[FilePath, bytes], dict[FilePath, tuple[Edge, ...]]]:
+        """Digests of the edges of all files; and the edges that are asked for."""
+        families = self._families.sort(files)
+        held, self._held = self._held, {}
+        known, self._digests = self._digests, {}
+        self.linked_anew = 0
+        kept: dict[str, Revision] = {}
+        owners: dict[FilePath, Revision] = {}
+        made: dict[FilePath, bytes] = dict.fromkeys(files, _NO_EDGES)
+        fresh: dict[FilePath, tuple[Edge, ...]] = {}
+        marks = files.marks if isinstance(files, Analyses) else None
+        for name, family in families.items():
+            wanted = {path: configs[path] for path in sorted(configs) if family.language.wants_config(path)}
+            own = {path: marks[path] for path in family.summaries} if marks is not None else None
+            revision, again = self._link(held.pop(name, None), family, wanted, own)
+            kept[name] = revision
+            owners |= dict.fromkeys(family.summaries, revision)
+            for path in family.summaries:
+                if again is not None and path not in again and path in known:
+                    made[path] = known[path]
+                else:
+                    fresh[path] = revision.edges(path)
+                    made[path] = _digest(fresh[path])
+            if again is None:
+                self._keep(name, revision, made)
+        self._held, self._digests = kept, made
         edges = {
             path: fresh[path] if path in fresh else owners[path].edges(path) if path in owners else ()
             for path in sorted(files)
-            if before is None or changed is None or path in changed or before.get(path) != made[path]
+            if before is None or path in changed or before.get(path) != made[path]
         }
-        return LinkResult(edges=edges, state=_STATE, digests=made)
+        return made, edges
 
     def _link(
         self,
         held: Revision | None,
-        language: Language,
-        summaries: Mapping[FilePath, FileSummary],
+        family: Family,
         configs: Mapping[FilePath, bytes],
-        test_files: frozenset[FilePath],
+        marks: Mapping[FilePath, ContentHash] | None,
     ) -> tuple[Revision, set[FilePath] | None]:
         """The link of a family, and the files whose edges were made anew; None: all of them."""
         from smp.indexing.linking.revision import Revision, TooWide  # half of what a question would have to load
 
         if held is not None:
             try:
-                return held, held.advance(summaries, configs, test_files)
+                return held, held.advance(family.summaries, configs, family.tests, marks)
             except TooWide:
                 del held
                 gc.collect()  # what was held is full of circles, and as large as what comes now
         self.linked_anew += 1
-        return Revision(language, summaries, configs, test_files), None
+        return Revision(family.language, family.summaries, configs, family.tests, marks=marks), None
+
+    # Between processes -----------------------------------------------------------------------------------------------
+
+    def _keep(self, name: str, revision: Revision, digests: Mapping[FilePath, bytes]) -> None:
+        """Leaves the link of a family, which was linked as a whole, for the next process."""
+        if self._archives is None:
+            return
+        entries = revision.preserved(digests) if len(revision.paths) >= self._keep_from else None
+        if entries is None:
+            self._archives.drop(name)
+        else:
+            self._archives.write(name, _STAMP, entries)
+
+    def _recall(self, files: Analyses) -> None:
+        """Takes up what an earlier process has left."""
+        if self._archives is None or not files:
+            return
+        from smp.indexing.linking.kept import Kept
+        from smp.indexing.linking.revision import Revision
+
+        for family, language in {one.family: one for one in reversed(languages())}.items():
+            archive = self._archives.open(family, _STAMP)
+            if archive is None:
+                continue
+            try:
+                kept = Kept(archive)
+                head = kept.head
+                marks = dict(zip(head.paths, head.marks, strict=True))
+                revision = Revision(
+                    language, {}, head.configs, frozenset(head.tests), marks=marks, kept=kept,
+                )  # fmt: skip
+            except DamagedArchive as error:
+                _LOG.warning("what was kept of the last link is damaged, everything is linked anew: %s", error)
+                archive.close()
+                continue
+            self._held[family] = revision
+            self._digests |= dict(zip(head.paths, head.digests, strict=True))
+            tests = frozenset(head.tests)
+            for path, mark in marks.items():
+                self._families.know(mark, path, Place(family, language.name, path in tests))
 
 
 def _digest(edges: tuple[Edge, ...]) -> bytes:
@@ -146,48 +220,4 @@ def _digest(edges: tuple[Edge, ...]) -> bytes:
 
 _NO_EDGES = _digest(())
 _STATE = msgspec.msgpack.encode(LINK_FORMAT)
-
-
-class _Sorted:
-    """Summaries by family, and which files are tests; kept, so that only what differs is looked at."""
-
-    def __init__(self) -> None:
-        self._seen: dict[FilePath, FileAnalysis] = {}
-        self._families: dict[str, tuple[Language, dict[FilePath, FileSummary]]] = {}
-        self._tests: frozenset[FilePath] = frozenset()
-
-    def take(
-        self, files: Mapping[FilePath, FileAnalysis]
-    ) -> tuple[dict[str, tuple[Language, dict[FilePath, FileSummary]]], frozenset[FilePath]]:
-        """Languages and summaries, sorted by path; and the tests."""
-        seen = self._seen
-        differing = [path for path, found in files.items() if seen.get(path) is not found]
-        gone = [path for path in seen if path not in files]
-        tests = set(self._tests)
-        families = {name: (language, dict(summaries)) for name, (language, summaries) in self._families.items()}
-        for path in (*gone, *differing):
-            tests.discard(path)
-            seen.pop(path, None)
-        for path in gone:
-            for _, summaries in families.values():
-                summaries.pop(path, None)
-        unsorted: set[str] = set()
-        for path in differing:
-            found = seen[path] = files[path]
-            language = language_named(found.language) if found.language is not None else None
-            family = language.family if language is not None and found.summary is not None else None
-            for name, (_, summaries) in families.items():
-                if name != family:
-                    summaries.pop(path, None)
-            if language is not None and found.summary is not None:
-                summaries = families.setdefault(language.family, (language, {}))[1]
-                if path not in summaries:
-                    unsorted.add(language.family)
-                summaries[path] = found.summary
-            if found.nodes and found.nodes[0].role == "test":
-                tests.add(path)
-        for name in unsorted:
-            families[name] = (families[name][0], dict(sorted(families[name][1].items())))
-        self._families = {name: entry for name, entry in families.items() if entry[1]}
-        self._tests = frozenset(tests)
-        return self._families, self._tests
+_STAMP = f"{ANALYSIS_FORMAT}.{LINK_FORMAT}"

@@ -15,6 +15,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from typing import TypeVar
 
 import msgspec
 
@@ -24,6 +25,7 @@ from smp.domain.graph import DeltaCounts, EdgeKind, Node
 from smp.domain.ids import AgentId, ContentHash, FilePath, SessionId
 from smp.domain.merkle import MerkleTree
 from smp.domain.source import ANALYSIS_FORMAT
+from smp.indexing.analyses import Analyses
 from smp.indexing.capture import (
     Adoption,
     Capture,
@@ -70,12 +72,14 @@ from smp.indexing.requests import Target, content_hash, resolve, target_of, vali
 from smp.indexing.staging import (
     Link,
     Memory,
+    Overtaken,
     Staged,
     analysed_nodes,
     keeps_content,
     load_memory,
     nodes_of,
     stage,
+    stored_as,
 )
 from smp.indexing.workers import Analyse, Analysed, analyse_files, split_batches
 from smp.ports.clock import Clock
@@ -83,6 +87,7 @@ from smp.ports.embedder import Embedder
 from smp.ports.graph_analytics import GraphAnalytics
 from smp.ports.graph_store import GraphStore
 from smp.ports.index_cache import IndexCache
+from smp.ports.link_archive import LinkArchives
 from smp.ports.metadata_store import MetadataStore
 from smp.ports.notifier import Notifier
 from smp.ports.source_tree import Listing, SourceFile, SourceTree
@@ -108,12 +113,9 @@ FORMAT = ANALYSIS_FORMAT * 1_000 + LINK_FORMAT
 """An index made by another version of analysis or linking is made anew."""
 
 
+_Made = TypeVar("_Made")
 _Outcome = tuple[DeltaCounts, NodeChanges, Staged | None]
 """What was stored, which nodes that changed, and the change; None where nothing was to do."""
-
-
-class _Raced(Exception):
-    """Another process has changed the index since this change was worked out."""
 
 
 class Indexer:
@@ -133,12 +135,14 @@ class Indexer:
         embedder: Embedder,
         analytics: GraphAnalytics,
         notifier: Notifier,
+        archives: LinkArchives | None = None,
         link: Link | None = None,
         analyse: Analyse | None = None,
     ) -> None:
         """
         Args:
             cache: Its transactions must cover `graph`, `metadata` and `telemetry`.
+            archives: Where the link is kept for the next process.
             link: Defaults to a `smp.indexing.link.Linker` of its own.
             analyse: Replaces `smp.indexing.analyse.analyse`, and runs in this process.
         """
@@ -150,7 +154,7 @@ class Indexer:
         self._cache = cache
         self._telemetry = telemetry
         self._notifier = notifier
-        self._link = link or Linker()
+        self._link = link or Linker(archives)
         self._analyse = analyse
         self._lock = threading.RLock()
         self._following = threading.RLock()
@@ -273,7 +277,8 @@ class Indexer:
     def preview(self, changes: Iterable[FileChange]) -> GraphPreview:
         """What an update would do; stores nothing. Raises what `update` raises."""
         with self._lock:
-            staged = self._staged(changes)
+            wanted = tuple(changes)
+            staged = self._retrying(lambda: self._staged(wanted))
             files = tuple(sorted({*staged.analysed, *staged.removed}))
             overlay = OverlayGraphStore(self._graph, staged.delta)
             before = nodes_of(self._graph, files)
@@ -292,7 +297,8 @@ class Indexer:
     def view(self, changes: Iterable[FileChange]) -> GraphStore:
         """The shared graph as it would be with these changes; read only. Raises what `update` raises."""
         with self._lock:
-            return OverlayGraphStore(self._graph, self._staged(changes).delta)
+            wanted = tuple(changes)
+            return OverlayGraphStore(self._graph, self._retrying(lambda: self._staged(wanted)).delta)
 
     def merkle(self) -> MerkleTree:
         """The hash tree of the indexed files, with the number of nodes of each."""
@@ -378,11 +384,11 @@ class Indexer:
             self._followers.rank()
             return self._followers.partition()
 
-    def _retrying(self, attempt: Callable[[], _Outcome]) -> _Outcome:
+    def _retrying(self, attempt: Callable[[], _Made]) -> _Made:
         for _ in range(ATTEMPTS):
             try:
                 return attempt()
-            except _Raced:
+            except Overtaken:
                 self._memory = None
         raise Unavailable("other processes keep changing the index; repeat the call", backend="index")
 
@@ -504,7 +510,7 @@ class Indexer:
             record = load_record(self._cache)
             present = record.generation if record else 0
             if present != staged.memory.generation:
-                raise _Raced
+                raise Overtaken
             carried = written_on_moved(changes, self._metadata)
             counts = self._graph.apply(staged.delta)
             nodes = analysed_nodes(staged)
@@ -527,7 +533,7 @@ class Indexer:
                     built_at=timestamp(now),
                 ),
             )
-        self._memory = msgspec.structs.replace(staged.memory, generation=present + 1)
+        self._memory = stored_as(staged.memory, present + 1)
         self._tree = (present + 1, tree)
         self._changed.set()
         if not first:
@@ -549,7 +555,9 @@ class Indexer:
         if self._memory is None or self._memory.generation != generation:
             if record is None or record.format != FORMAT:
                 known = self._cache.file_hashes()
-                return Memory(generation=generation, files=known, analyses={}, configs={}, digests={}, state=None)
+                return Memory(
+                    generation=generation, files=known, analyses=Analyses({}, {}), configs={}, digests={}, state=None
+                )
             wanted = [path for path in self._cache.file_hashes() if keeps_content(path)]
             configs = {path: body for path in wanted if (body := self.content(path)) is not None}
             self._memory = load_memory(self._cache, generation=generation, configs=configs)

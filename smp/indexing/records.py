@@ -60,12 +60,13 @@ _decode_record = msgspec.msgpack.Decoder(IndexRecord).decode
 
 
 def encode_analysis(analysis: FileAnalysis) -> bytes:
-    """The blob of a file's analysis, without its nodes and their words: those are in the graph."""
-    return _encode(msgspec.structs.replace(analysis, nodes=(), bodies={}))
+    """The blob of a file's analysis, without its nodes and their words: those are in the graph. The first node stays, for
+    linking asks for the role of the file."""
+    return _encode(msgspec.structs.replace(analysis, nodes=analysis.nodes[:1], bodies={}))
 
 
 def load_analyses(cache: IndexCache, paths: Iterable[FilePath]) -> dict[FilePath, FileAnalysis]:
-    """Stored analyses of these files, without nodes; files never indexed are left out."""
+    """Stored analyses of these files, with the first of their nodes; files never indexed are left out."""
     return {FilePath(path): _decode_analysis(blob) for path, blob in cache.blobs(ANALYSIS, paths).items()}
 
 

@@ -14,7 +14,8 @@ from smp.domain.ids import ContentHash, FilePath, NodeId, mint_node_id
 from smp.domain.places import edge_order
 from smp.domain.source import FileAnalysis
 from smp.indexing.analyse import wants_config
-from smp.indexing.records import LINK_DIGEST, load_analyses, load_link_state
+from smp.indexing.analyses import Analyses
+from smp.indexing.records import LINK_DIGEST, load_analyses, load_link_state, load_record
 from smp.indexing.reports import ParseError
 from smp.indexing.structure import repository_name, structure_part, wanted_manifests
 from smp.indexing.workers import Analysed
@@ -24,6 +25,10 @@ from smp.ports.graph_store import GraphStore
 from smp.ports.index_cache import IndexCache
 
 _encode = msgspec.msgpack.Encoder().encode
+
+
+class Overtaken(Exception):
+    """Another process has changed the index since this change was worked out; it is to be worked out anew."""
 
 
 class Linked(Protocol):
@@ -55,7 +60,7 @@ class Memory(Struct, frozen=True, kw_only=True):
     Attributes:
         generation: Of the graph that it belongs to.
         files: Content hash of every indexed file.
-        analyses: Of every indexed file, without nodes: those are in the graph.
+        analyses: Of every indexed file, with its first node alone: the others are in the graph.
         configs: Content of the files that linking reads itself.
         digests: Of each file's linked edges as stored, so that only edges that differ are written.
         state: Opaque; what `link` returned.
@@ -63,7 +68,7 @@ class Memory(Struct, frozen=True, kw_only=True):
 
     generation: int
     files: dict[FilePath, ContentHash]
-    analyses: dict[FilePath, FileAnalysis]
+    analyses: Analyses
     configs: dict[FilePath, bytes]
     digests: dict[FilePath, bytes]
     state: bytes | None
@@ -89,16 +94,30 @@ class Staged(Struct, frozen=True, kw_only=True):
 
 
 def load_memory(cache: IndexCache, *, generation: int, configs: Mapping[FilePath, bytes]) -> Memory:
-    """The memory of an index that another process (or an earlier run of this one) has built; costs a read of all of it."""
+    """The memory of an index that another process (or an earlier run of this one) has built. Its analyses are read when they
+    are asked for, and say then if they were overtaken."""
     files = cache.file_hashes()
+
+    def load(path: FilePath, generation: int) -> FileAnalysis:
+        found = load_analyses(cache, [path]).get(path)
+        record = load_record(cache)  # after the analysis: what was written before it was read shows here
+        if found is None or record is None or record.generation != generation:
+            raise Overtaken
+        return found
+
     return Memory(
         generation=generation,
         files=files,
-        analyses=load_analyses(cache, files),
+        analyses=Analyses(files, {}, load, generation),
         configs=dict(configs),
         digests={FilePath(path): digest for path, digest in cache.blobs(LINK_DIGEST, files).items()},
         state=load_link_state(cache),
     )
+
+
+def stored_as(memory: Memory, generation: int) -> Memory:
+    """A memory that the index has now, as this generation."""
+    return msgspec.structs.replace(memory, generation=generation, analyses=memory.analyses.stored_as(generation))
 
 
 def stage(
@@ -185,23 +204,23 @@ def _after(
     gone: tuple[FilePath, ...],
     configs: Mapping[FilePath, bytes],
 ) -> Memory:
-    files, analyses, contents = dict(memory.files), dict(memory.analyses), dict(memory.configs)
+    files, contents = dict(memory.files), dict(memory.configs)
+    read: dict[FilePath, FileAnalysis] = {}
     for path in gone:
         del files[path]
-        analyses.pop(path, None)
     for path in (*gone, *analysed):
         contents.pop(path, None)
     for path, one in analysed.items():
         files[path] = one.hash
         # Linking asks for the role of the file alone, which its first node says.
-        analyses[path] = msgspec.structs.replace(one.analysis, nodes=one.analysis.nodes[:1], bodies={})
+        read[path] = msgspec.structs.replace(one.analysis, nodes=one.analysis.nodes[:1], bodies={})
     contents.update((path, body) for path, body in configs.items() if path in files)
     if not files.keys() <= memory.files.keys():
-        files, analyses = dict(sorted(files.items())), dict(sorted(analyses.items()))
+        files = dict(sorted(files.items()))
     return msgspec.structs.replace(
         memory,
         files=files,
-        analyses=analyses,
+        analyses=memory.analyses.after(read, gone, files),
         configs=dict(sorted(contents.items())),
     )
 

@@ -193,6 +193,8 @@ class Tables(Struct, frozen=True, kw_only=True):
             that is its class. construct_member, item_member: names under which a type keeps what constructing it gives, and what
             any key gives.
         base_members: External member that subclasses inherit → position of the type argument of the base that it has.
+        modules_by_path: Where imports lead follows from the paths of files, how each is a module, and configuration alone, so that
+            another process can go on from what was linked.
         embedding: A base lends its members and no more: a value declared to be of a class is of no class below it unless it is an
             interface, and a member that a base in the project has is meant even behind a base from outside.
         structural: A class implements every interface whose methods it has.
@@ -223,6 +225,7 @@ class Tables(Struct, frozen=True, kw_only=True):
     plain_types: frozenset[str] = frozenset()
     property_decorators: frozenset[str] = frozenset()
     test_hooks: tuple[str, ...] = ()
+    modules_by_path: bool = False
     embedding: bool = False
     structural: bool = False
     plain_construction: bool = False

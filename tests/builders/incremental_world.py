@@ -19,6 +19,7 @@ from smp.adapters.analytics_igraph import IgraphAnalytics
 from smp.adapters.clock_system import SystemClock
 from smp.adapters.embedder_onnx import shipped_model
 from smp.adapters.graph_sqlite import SqliteGraphStore
+from smp.adapters.link_archives_sqlite import SqliteLinkArchives
 from smp.adapters.memory import MemoryVectorIndex
 from smp.adapters.sessions_sqlite.notifications import SqliteNotifier
 from smp.adapters.sources_git import GitSourceTree
@@ -26,6 +27,7 @@ from smp.domain.graph import EdgeKind, NodeKind, Scope
 from smp.domain.ids import FilePath
 from smp.domain.source import FileAnalysis
 from smp.indexing.analyse import analyse
+from smp.indexing.link import Linker
 from smp.indexing.merkle import leaves
 from smp.indexing.pipeline import Indexer
 from smp.settings import load_settings
@@ -35,6 +37,8 @@ from tests.builders.real_sources import commit_all, git
 LAZY = frozenset({EdgeKind.MEMBER_OF, EdgeKind.BRIDGES, EdgeKind.CHILD_OF})
 SWITCH_SHARE = 0.06
 """Of the edits, how many are a change of branch."""
+RESTART_SHARE = 0.4
+"""Before how many of them another process takes over."""
 
 
 class Index:
@@ -57,6 +61,7 @@ class Index:
             analytics=IgraphAnalytics(),
             notifier=SqliteNotifier(settings),
             analyse=analyse_with,
+            link=Linker(SqliteLinkArchives(data), keep_from=1),
         )
 
     def contents(self) -> dict[str, dict[str, object]]:
@@ -119,6 +124,13 @@ class World(Struct, kw_only=True):
     following: Index
     known: dict[tuple[FilePath, bytes], FileAnalysis] = {}
     branches: int = 0
+    restarts: random.Random
+
+    def restart(self) -> None:
+        """Now and then the index is followed by a new process, which knows what was stored alone."""
+        if self.restarts.random() < RESTART_SHARE:
+            self.following.close()
+            self.following = Index(self.root, self.scratch / "following", None)
 
     def step(self) -> Edit:
         """Make one edit on disk."""
@@ -134,6 +146,7 @@ class World(Struct, kw_only=True):
         Raises:
             Differed: With the differences, and the smallest tree found on which the same edit shows one.
         """
+        self.restart()
         made = crash_of(self.following.indexer.ensure_fresh)
         made = made or differences(self.following.contents(), self.from_nothing())
         if made:
@@ -178,7 +191,14 @@ def open_world(root: Path, scratch: Path, seed: int) -> World:
     rng = random.Random(seed)
     following = Index(root, scratch / "following", None)
     following.indexer.refresh()
-    return World(root=root, scratch=scratch, editor=Editor(read_tree(root), rng), rng=rng, following=following)
+    return World(
+        root=root,
+        scratch=scratch,
+        editor=Editor(read_tree(root), rng),
+        rng=rng,
+        following=following,
+        restarts=random.Random(f"restarts {seed}"),
+    )
 
 
 def read_tree(root: Path) -> Tree:

@@ -30,12 +30,12 @@ class AttributeNames:
         self.stored: dict[str, int] = {}
         self.properties: dict[str, int] = {}
         self.patched: dict[tuple[int, str], int] = {}
-        self._of: dict[int, Contribution] = {}
+        self.by_file: dict[int, Contribution] = {}
 
     def put(self, unit: int, new: Contribution) -> set[str]:
         """Replaces the contribution of a file; gives the names that begin or cease to count."""
-        old = self._of.get(unit, Contribution())
-        self._of[unit] = new
+        old = self.by_file.get(unit, Contribution())
+        self.by_file[unit] = new
         changed: set[str] = _count(self.stored, old.stored, new.stored)
         changed |= _count(self.properties, old.properties, new.properties)
         return changed | {name for _, name in _count(self.patched, old.patched, new.patched)}

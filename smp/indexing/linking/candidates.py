@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from smp.domain.source import NOTHING
 from smp.indexing.linking import bits
 from smp.indexing.linking.program import Program
@@ -11,29 +13,38 @@ from smp.indexing.linking.values import FuncRef
 MAX_CANDIDATES = 10
 
 
+class Method(NamedTuple):
+    """A method, and the fewest and most arguments that it takes besides its receiver (-1: any number)."""
+
+    unit: int
+    node_id: str
+    least: int
+    most: int
+
+
 class Candidates:
     """Names of a program's definitions."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._functions: dict[str, list[tuple[int, str]]] = {}
-        self._methods: dict[str, list[tuple[int, FuncRef]]] = {}
-        self._fitting: dict[tuple[str, int], list[FuncRef]] = {}
+        self.functions: dict[str, list[tuple[int, str]]] = {}
+        """By name (file, id)."""
+        self.by_name_methods: dict[str, list[Method]] = {}
+        self.offers: dict[int, dict[str, list[object]]] = {}
+        """By file what it offers under a name."""
+        self._fitting: dict[tuple[str, int], list[Method]] = {}
         self._near: dict[int, set[int]] = {}
-        self._offers: dict[int, dict[str, list[object]]] = {}
-        for unit in program.units:
-            self.put(unit)
 
     def put(self, unit: Unit, *, gone: bool = False) -> set[str]:
         """Takes in a version of a file, or its end; gives the names that mean something else than before."""
-        before = self._offers.pop(unit.index, {})
+        before = self.offers.pop(unit.index, {})
         for name in before:
-            self._functions[name] = [entry for entry in self._functions.get(name, ()) if entry[0] != unit.index]
-            self._methods[name] = [other for other in self._methods.get(name, ()) if other[0] != unit.index]
+            self.functions[name] = [entry for entry in self.functions.get(name, ()) if entry[0] != unit.index]
+            self.by_name_methods[name] = [m for m in self.by_name_methods.get(name, ()) if m.unit != unit.index]
         now: dict[str, list[object]] = {}
         if not gone:
             self._take(unit, now)
-            self._offers[unit.index] = now
+            self.offers[unit.index] = now
         self._fitting, self._near = {}, {}
         return {name for name in before.keys() | now.keys() if before.get(name) != now.get(name)}
 
@@ -42,19 +53,21 @@ class Candidates:
             if ref.node_id is None or ref.decl.flags & (bits.F_OVERLOAD | bits.F_TEST):
                 continue
             if ref.cls is not None or ref.decl.extension != NOTHING:
-                self._methods.setdefault(ref.decl.name, []).append((unit.index, ref))
-                offered.setdefault(ref.decl.name, []).append((ref.node_id, _arity(ref)))
+                least, most = _arity(ref)
+                method = Method(unit.index, ref.node_id, least, most)
+                self.by_name_methods.setdefault(ref.decl.name, []).append(method)
+                offered.setdefault(ref.decl.name, []).append((ref.node_id, least, most))
             elif ref.decl.owner == 0:
-                self._functions.setdefault(ref.decl.name, []).append((unit.index, ref.node_id))
+                self.functions.setdefault(ref.decl.name, []).append((unit.index, ref.node_id))
                 offered.setdefault(ref.decl.name, []).append(ref.node_id)
         for cls in unit.classes:
             if cls.decl.owner == 0 and cls.node_id:
-                self._functions.setdefault(cls.decl.name, []).append((unit.index, cls.node_id))
+                self.functions.setdefault(cls.decl.name, []).append((unit.index, cls.node_id))
                 offered.setdefault(cls.decl.name, []).append(cls.node_id)
 
     def by_name(self, name: str) -> tuple[str, ...]:
         """Module-level functions and classes of a name, by id."""
-        return tuple(sorted(node_id for _, node_id in self._functions.get(name, ()))[:MAX_CANDIDATES])
+        return tuple(sorted(node_id for _, node_id in self.functions.get(name, ()))[:MAX_CANDIDATES])
 
     def methods(self, unit: Unit, name: str, arguments: int) -> tuple[str, ...]:
         """Methods of a name that take that many arguments; those in files that the unit imports come first."""
@@ -63,12 +76,13 @@ class Candidates:
         key = (name, arguments)
         fitting = self._fitting.get(key)
         if fitting is None:
-            fitting = self._fitting[key] = [ref for _, ref in self._methods.get(name, ()) if _fits(ref, arguments)]
+            known = self.by_name_methods.get(name, ())
+            fitting = self._fitting[key] = [m for m in known if m.most < 0 or m.least <= arguments <= m.most]
         if len(fitting) > MAX_CANDIDATES:
             near = self._imported(unit)
-            nearby = [ref for ref in fitting if ref.unit in near]
+            nearby = [method for method in fitting if method.unit in near]
             fitting = nearby or fitting
-        return tuple(sorted(ref.node_id for ref in fitting if ref.node_id is not None)[:MAX_CANDIDATES])
+        return tuple(sorted(method.node_id for method in fitting)[:MAX_CANDIDATES])
 
     def _imported(self, unit: Unit) -> set[int]:
         known = self._near.get(unit.index)
@@ -111,8 +125,3 @@ def _arity(ref: FuncRef) -> tuple[int, int]:
     if any(p.kind.startswith("var") for p in params):
         return 0, -1
     return sum(1 for p in params if p.default == NOTHING and p.kind != "keyword_only"), len(params)
-
-
-def _fits(ref: FuncRef, arguments: int) -> bool:
-    least, most = _arity(ref)
-    return most < 0 or least <= arguments <= most

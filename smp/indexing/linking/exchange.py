@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterable, Set
+from typing import Any, Protocol
 
 from msgspec import Struct
 
@@ -30,6 +31,25 @@ class Record(Struct, frozen=True, gc=False):
     log: Log
     mail: Mail
 
+    def entry(self, key: Key) -> list[Any] | None:
+        """Of the log."""
+        return self.log.get(key)
+
+    def given(self, level: int, key: Key) -> tuple[Value | None, ...]:
+        """Of the mail after a level."""
+        return self.mail.get(level, {}).get(key, ())
+
+
+class Recorded(Protocol):
+    """A record, in memory or kept elsewhere."""
+
+    @property
+    def log(self) -> Log: ...
+    @property
+    def mail(self) -> Mail: ...
+    def entry(self, key: Key) -> list[Any] | None: ...
+    def given(self, level: int, key: Key) -> tuple[Value | None, ...]: ...
+
 
 class Exchange(abc.ABC):
     """Levels, shared keys and records of a program's flow."""
@@ -40,12 +60,15 @@ class Exchange(abc.ABC):
         self.clock = [0]
         self.states: list[UnitState | None] = [None] * len(program.units)
         """Files that run; None for those whose record answers for them."""
-        self.records: dict[int, Record] = {}
+        self.records: dict[int, Recorded] = {}
         self.holders: dict[Key, list[int]] = {}
         self.fresh: set[Key] = set()
         self.due: dict[int, set[Key]] = {}
         self.hot: set[Key] = set()
-        self.contents: dict[tuple[int, int], frozenset[Value]] = {}
+        self.contents: dict[int, dict[int, frozenset[Value]]] = {}
+        """By file and op what emission has asked for."""
+        self._repeating = False
+        """A run is repeated for what its file holds in the end, and exchanges nothing."""
 
     @abc.abstractmethod
     def node(self, state: UnitState, key: Key) -> int:
@@ -84,6 +107,14 @@ class Exchange(abc.ABC):
             active = [one for one in running if one is not None]
         for state in active:
             self.settle(state)
+
+    def final_state(self, index: int) -> UnitState:
+        """The state of a file after all levels, for emission."""
+        self._repeating = True
+        try:
+            return self.replay(index)
+        finally:
+            self._repeating = False
 
     def replay(self, index: int, levels: int = MAX_LEVELS + 1) -> UnitState:
         """The state of a file after its first levels, from its recorded mail."""
@@ -141,13 +172,16 @@ class Exchange(abc.ABC):
         """What an op of any file holds in the end, for emission."""
         self.program.read(("content", unit, op))
         state = self.states[unit]
-        known = self.contents.get((unit, op))
+        contents = self.contents.get(unit)
+        if contents is None:
+            contents = self.contents[unit] = {}
+        known = contents.get(op)
         if state is not None or known is None:
             if state is None:
                 before = self.program.reads, self.program.asker
-                state = self.replay(unit)
+                state = self.final_state(unit)
                 self.program.reads, self.program.asker = before
-            known = self.contents[unit, op] = frozenset(state.values(op))
+            known = contents[op] = frozenset(state.values(op))
         return known
 
     # Keys of files that do not run -------------------------------------------------------------------------------------
@@ -160,12 +194,12 @@ class Exchange(abc.ABC):
 
     def heat(self, key: Key) -> None:
         """Follows a key through the recorded levels of its holders."""
-        if key in self.hot or not self.records:
+        if self._repeating or key in self.hot or not self.records:
             return
         self.hot.add(key)
         for holder in self.holders.get(key, ()):
             record = self.records.get(holder)
-            entry = record.log.get(key) if record is not None else None
+            entry = record.entry(key) if record is not None else None
             if entry is not None:
                 self.due.setdefault(entry[0], set()).add(key)
                 for level in entry[1::2]:
@@ -178,7 +212,7 @@ class Exchange(abc.ABC):
             node = state.keys.get(key)
             return None if node is None else state.vals[node] or _NOTHING
         record = self.records.get(index)
-        entry = record.log.get(key) if record is not None else None
+        entry = record.entry(key) if record is not None else None
         if entry is None or entry[0] > level:
             return None
         return {entry[at + 1] for at in range(1, len(entry), 2) if entry[at] <= level}
@@ -237,7 +271,7 @@ class Exchange(abc.ABC):
             for index in {*self.holders.get(key, ()), key[1]}:
                 if index in woken or self.states[index] is not None or index not in self.records:
                     continue
-                before = self.records[index].mail.get(level, {}).get(key, ())
+                before = self.records[index].given(level, key)
                 if set(before) != set(mail.get(index, {}).get(key, ())):
                     woken.add(index)
         for index in list(mail):

@@ -6,6 +6,7 @@ They are found anew at every link: which class is meant may change with any file
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from smp.domain.source import NOTHING, Op
@@ -19,9 +20,9 @@ Extended = dict[ClassRef | FuncRef, object]
 """Per class its further members and promises, per function written outside its class that class."""
 
 
-def build_extensions(program: Program) -> None:
-    """Gives every class what stands outside its body."""
-    program.extends = program.extends or any(unit.summary.extensions for unit in program.units)
+def build_extensions(program: Program, touched: Iterable[Unit]) -> None:
+    """Gives every class what stands outside its body. touched: Files that are new or have changed."""
+    program.extends = program.extends or any(unit.summary.extensions for unit in touched)
     if not program.extends:
         return
     for unit in program.ordered():

@@ -44,7 +44,7 @@ class Lookup:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.memo: dict[tuple[ClassRef, str, ClassRef | None], Found] = {}
-        self.lower: dict[tuple[ClassRef, str], tuple[FuncRef, ...]] = {}
+        self.lower: dict[ClassRef, dict[str, tuple[FuncRef, ...]]] = {}
         self.owned: dict[tuple[ClassRef, str], Found] = {}
 
     def find(self, ref: ClassRef, name: str, after: ClassRef | None = None) -> Found:
@@ -164,9 +164,12 @@ class Lookup:
 
     def overrides(self, ref: ClassRef, name: str) -> tuple[FuncRef, ...]:
         """Methods of that name in classes below."""
-        known = self.lower.get((ref, name))
+        names = self.lower.get(ref)
+        if names is None:
+            names = self.lower[ref] = {}
+        known = names.get(name)
         if known is None:
-            known = self.lower[ref, name] = self.overrides_now(ref, name)
+            known = names[name] = self.overrides_now(ref, name)
         self.program.read(("below", ref, name))
         for function in known:
             self.program.read(function)

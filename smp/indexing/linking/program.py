@@ -71,9 +71,19 @@ def merged(parts: Iterable[Resolved]) -> Resolved:
 class Program(Modules):
     """All files of one family."""
 
-    def __init__(self, files: Mapping[FilePath, FileSummary], resolver: Resolver, tables: Tables) -> None:
+    def __init__(
+        self,
+        files: Mapping[FilePath, FileSummary],
+        resolver: Resolver,
+        tables: Tables,
+        kept: Iterable[Unit] | None = None,
+    ) -> None:
+        """kept: Files that were linked before, with their hierarchy, in place of `files`."""
         super().__init__(resolver, tables)
-        for path in sorted(files):
+        for unit in kept or ():
+            self.units.append(unit)
+            self.by_path[unit.path] = unit
+        for path in sorted(files) if kept is None else ():
             self.add(path, files[path])
         self.memo: dict[tuple[int, int], Resolved] = {}
         self.cyclic: dict[tuple[object, object], Resolved] = {}
@@ -83,10 +93,12 @@ class Program(Modules):
         self._cut = False
         self.extends = False
         """Whether any file gives something to a class outside its body."""
-        build_extensions(self)
-        build_hierarchy(self)
         self.declared: dict[FuncRef, FuncRef] = {}
         """Functions of files whose types are declared in another file → their declarations."""
+        if kept is not None:
+            return
+        build_extensions(self, self.units)
+        build_hierarchy(self)
         for unit in self.units:
             types = resolver.declaration_file(unit.path)
             if types is not None and types in self.by_path:

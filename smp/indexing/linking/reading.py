@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from smp.domain.source import FileSummary
 from smp.indexing.linking.units import Unit
@@ -49,11 +49,41 @@ class Readers:
         return list(found)
 
 
-class Speakers:
-    """Files by the names that their code reads."""
+class Reads:
+    """Files by what they have read.
 
-    def __init__(self, units: Iterable[Unit]) -> None:
+    `stored` answers for files that were kept, until they are put in again.
+    """
+
+    def __init__(self, stored: Callable[[set[object]], set[int]] | None = None) -> None:
+        self.by_file: dict[int, frozenset[object]] = {}
+        self._stored = stored
+        self._anew: set[int] = set()
+
+    def put(self, index: int, tokens: frozenset[object]) -> None:
+        """Takes in what a file has read, in place of what it read before."""
+        self.by_file[index] = tokens
+        self._anew.add(index)
+
+    def drop(self, index: int) -> None:
+        """A file is gone."""
+        self.by_file.pop(index, None)
+        self._anew.add(index)
+
+    def of(self, tokens: set[object]) -> set[int]:
+        """Files that have read any of these."""
+        found = {index for index, reads in self.by_file.items() if not reads.isdisjoint(tokens)}
+        if self._stored is not None:
+            found |= self._stored(tokens) - self._anew
+        return found
+
+
+class Speakers:
+    """Files by the names that their code reads; `stored` answers for those that were kept."""
+
+    def __init__(self, units: Iterable[Unit], stored: Callable[[str], Iterable[int]] | None = None) -> None:
         self._of: dict[str, list[int]] = {}
+        self._stored = stored
         for unit in units:
             self.put(unit)
 
@@ -64,7 +94,10 @@ class Speakers:
 
     def of(self, names: set[str]) -> set[int]:
         """Numbers of the files that read any of these names, or once did."""
-        return {index for name in names for index in self._of.get(name, ())}
+        found = {index for name in names for index in self._of.get(name, ())}
+        if self._stored is not None:
+            found |= {index for name in names for index in self._stored(name)}
+        return found
 
 
 def spoken(summary: FileSummary) -> set[str]:

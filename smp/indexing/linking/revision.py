@@ -15,18 +15,20 @@ property or defined anew somewhere, or if its mail is another (`smp.indexing.lin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from smp.domain.graph import Edge, EdgeKind, Resolution
-from smp.domain.ids import FilePath
-from smp.domain.source import NOTHING, FileSummary
+from smp.domain.ids import ContentHash, FilePath
+from smp.domain.source import NOTHING, FileSummary, ImportDecl
 from smp.indexing.linking.attribute_names import Contribution, contribution
 from smp.indexing.linking.candidates import Candidates
 from smp.indexing.linking.emission import Emission
 from smp.indexing.linking.extensions import Extended, build_extensions, changed_extensions, extended
 from smp.indexing.linking.flow import UnitState
 from smp.indexing.linking.inheritance import renew_hierarchy
+from smp.indexing.linking.kept import Kept
 from smp.indexing.linking.lookup import Lookup
+from smp.indexing.linking.preserving import Head, Preserved, Remains, can_preserve
 from smp.indexing.linking.program import Program
 from smp.indexing.linking.reading import Readers, Speakers
 from smp.indexing.linking.rules import Rules
@@ -35,10 +37,13 @@ from smp.indexing.linking.structure import TestEdges, hierarchy_edges, import_ed
 from smp.indexing.linking.types import MAX_TYPE_DEPTH, Types
 from smp.indexing.linking.units import Unit, make_refs
 from smp.indexing.linking.values import ClassRef, FuncRef, Value
-from smp.languages.base import Language, Module
+from smp.languages.base import Language, Module, Resolver
 
 WIDE = 0.5
 """Part of the files that is not worth picking: from here on everything is linked anew."""
+STALE = 0.03
+MIN_STALE = 16
+"""Part of the files (and how many at least) that may differ from what was kept: every process has to catch up with them."""
 
 
 class TooWide(Exception):
@@ -54,21 +59,35 @@ class Revision:
         summaries: Mapping[FilePath, FileSummary],
         configs: Mapping[FilePath, bytes],
         test_files: frozenset[FilePath],
+        *,
+        marks: Mapping[FilePath, ContentHash] | None = None,
+        kept: Kept | None = None,
     ) -> None:
+        """Links everything; or, with `kept`, takes up what an earlier process has linked.
+
+        Args:
+            marks: Hashes of the contents that the summaries were made from: equal ones need not be compared.
+
+        Raises:
+            DamagedArchive: Of `kept`.
+        """
         self._language = language
         self._configs = dict(configs)
-        self._program = Program(summaries, language.resolver(summaries, configs), language.tables())
+        self._marks: Mapping[FilePath, ContentHash] = marks or {}
+        self._archive = kept
+        units = kept.units() if kept is not None else None
+        self._kinds = {path: summary.module_kind for path, summary in summaries.items()}
+        if kept is not None:
+            self._kinds = dict(zip(kept.head.paths, kept.head.kinds, strict=True))
+        self._program = Program(summaries, self._resolver(summaries), language.tables(), units)
         self._lookup, self._types = Lookup(self._program), Types(self._program)
         self._flow = Rules(self._program, self._lookup, self._types)
         self._flow.bind_rules()
         self._candidates = Candidates(self._program)
-        self._reads: dict[int, frozenset[object]] = {}
-        self._contribution_reads: dict[int, frozenset[object]] = {}
-        self._test_reads: dict[int, frozenset[object]] = {}
-        self._given: dict[int, frozenset[object]] = {}
-        self._calls: dict[str, list[tuple[str, int]]] = {}
-        self._sources: dict[int, set[str]] = {}
-        self._tests = TestEdges(self._program, self._flow, self._calls)
+        self._remains = Remains()
+        if kept is not None:
+            kept.furnish(self._program, self._flow, self._lookup, self._candidates, self._remains)
+        self._tests = TestEdges(self._program, self._flow, self._remains.calls)
         self._tests.test_files = test_files
         self._plain: dict[int, list[Edge]] = {}
         self._made: dict[int, list[Edge]] = {}
@@ -78,15 +97,61 @@ class Revision:
         """Of classes that the present version may change: names of members before."""
         self._departed: set[ClassRef] = set()
         self._forgotten: set[object] = set()
+        if kept is None:
+            self._link_all()
+
+    def _link_all(self) -> None:
         for unit in self._program.units:
+            self._candidates.put(unit)
             self._contribute(unit)
         self._flow.run(range(len(self._program.units)))
         self._finish(set(), range(len(self._program.units)), set())
 
+    def _resolver(self, summaries: Mapping[FilePath, FileSummary]) -> Resolver:
+        if self._language.tables().modules_by_path:
+            shown = {kind: FileSummary((), (), module_kind=kind) for kind in set(self._kinds.values())}
+            summaries = {path: shown[kind] for path, kind in self._kinds.items()}
+        return self._language.resolver(summaries, self._configs)
+
+    @property
+    def paths(self) -> Collection[str]:
+        """Its files."""
+        return self._program.by_path.keys()
+
     def edges(self, path: FilePath) -> tuple[Edge, ...]:
         """The edges of a file."""
-        unit = self._program.by_path[path].index
-        return tuple(sorted([*self._plain[unit], *self._made.get(unit, ())], key=_order))
+        unit = self._program.by_path[path]
+        if unit.index not in self._plain:  # kept, and stored long since; somebody else has stored others since then
+            self._emit(unit)
+            self._emit_tests({unit.index}, set())
+            self._flow.release()
+        return tuple(sorted([*self._plain[unit.index], *self._made.get(unit.index, ())], key=_order))
+
+    def preserved(self, digests: Mapping[FilePath, bytes]) -> Iterator[tuple[str, bytes]] | None:
+        """What a later process needs to go on from here (`smp.indexing.linking.kept`); None where that cannot be kept.
+
+        To be asked for when everything has just been linked, with the contents' hashes.
+
+        Args:
+            digests: Of the edges of each file.
+        """
+        program, names = self._program, self._flow.attribute_names
+        paths = tuple(unit.path for unit in program.units)
+        if not can_preserve(program) or not self._marks.keys() >= set(paths):
+            return None
+        head = Head(
+            paths=paths,
+            marks=tuple(self._marks[path] for path in paths),
+            tests=tuple(FilePath(path) for path in sorted(self._tests.test_files)),
+            digests=tuple(digests[path] for path in paths),
+            kinds=tuple(self._kinds[path] for path in paths),
+            configs=self._configs,
+            stored=names.stored,
+            properties=names.properties,
+            patched=tuple((index, name, count) for (index, name), count in names.patched.items()),
+        )
+        preserved = Preserved(program, self._flow, self._lookup, self._candidates, self._remains)
+        return preserved.entries(head)
 
     # Next version ------------------------------------------------------------------------------------------------------
 
@@ -95,11 +160,12 @@ class Revision:
         summaries: Mapping[FilePath, FileSummary],
         configs: Mapping[FilePath, bytes],
         test_files: frozenset[FilePath],
+        marks: Mapping[FilePath, ContentHash] | None = None,
     ) -> set[FilePath]:
         """Links the next version; gives the files whose edges were made anew.
 
         Raises:
-            TooWide: Everything must be linked anew; this object is of no further use.
+            TooWide: Everything must be linked anew; this object is of no further use. DamagedArchive: likewise.
         """
         program, flow = self._program, self._flow
         program.offers.clear()
@@ -108,17 +174,25 @@ class Revision:
             raise TooWide
         if program.readers is None:
             program.readers = Readers(program.basis)
-            self._speakers = Speakers(program.by_path.values())
+            kept = self._archive
+            self._speakers = Speakers((), kept.speakers) if kept is not None else Speakers(program.by_path.values())
         before = extended(program)
         self._members, self._departed, self._forgotten = {}, set(), set()
-        altered, relined = self._differences(summaries)
+        altered, relined = self._differences(summaries, marks or {})
         gone = [unit for path, unit in program.by_path.items() if path not in summaries]
         added = [path for path in summaries if path not in program.by_path]
+        if self._archive is not None:
+            differing = len(altered) + len(gone) + len(added)
+            if differing > max(MIN_STALE, STALE * len(program.by_path)):
+                raise TooWide
         tokens: set[object] = set()
         names: set[str] = set()
         for unit in gone:
             names |= self._remove(unit, tokens)
         kinds = any(unit.summary.module_kind != summaries[unit.path].module_kind for unit in altered)
+        self._kinds |= {path: summaries[path].module_kind for path in (*added, *(unit.path for unit in altered))}
+        for unit in gone:
+            del self._kinds[unit.path]
         for unit in altered:
             size = len(unit.summary.ops)
             self._replace(unit, summaries[unit.path], tokens)
@@ -133,21 +207,22 @@ class Revision:
             self._speakers.put(unit)
         self._resolve_anew(summaries, configs, tokens, files=bool(gone or added or kinds))
         self._forget(tokens)
-        self._extend(before, tokens)
+        self._extend(before, tokens, [*altered, *new])
         self._inherit([*altered, *new], tokens)
         if (gone or added or kinds) and any(self._declared(unit) for unit in program.by_path.values()):
             raise TooWide
         dirty = {unit.index for unit in (*altered, *new)}
         names |= self._rename(dirty, tokens)
-        dirty |= {index for index, reads in self._reads.items() if not reads.isdisjoint(tokens)}
+        dirty |= self._remains.reads.of(tokens)
         if names:
             dirty |= {index for index in self._speakers.of(names) if self._is_present(index)}
         if len(dirty) > WIDE * len(program.by_path) and len(dirty) > 8:
             raise TooWide
         flow.run(sorted(dirty))
-        if test_files != self._tests.test_files:
-            self._tests.test_files = test_files
-            tokens |= {("calls", source) for source in self._calls}
+        for path in test_files ^ self._tests.test_files:
+            if path in program.by_path:  # whoever runs something of it has read it
+                tokens |= set(program.by_path[path].functions)
+        self._tests.test_files = test_files
         extra = {unit.index for unit in relined}
         if program.extends:
             # The line of a promise stands on an edge of the class.
@@ -160,9 +235,11 @@ class Revision:
         unit = self._program.units[index]
         return self._program.by_path.get(unit.path) is unit
 
-    def _extend(self, before: Extended, tokens: set[object]) -> None:
+    def _extend(self, before: Extended, tokens: set[object], touched: list[Unit]) -> None:
         """Finds extensions anew; adds the tokens of what they say otherwise than before."""
-        build_extensions(self._program)
+        build_extensions(self._program, touched)
+        if self._program.extends and self._archive is not None:
+            raise TooWide
         now = extended(self._program)
         moved = changed_extensions(before, now)
         for ref in before.keys() | now.keys() if moved else ():
@@ -174,10 +251,16 @@ class Revision:
             tokens |= moved
             self._forget(moved)
 
-    def _differences(self, summaries: Mapping[FilePath, FileSummary]) -> tuple[list[Unit], list[Unit]]:
+    def _differences(
+        self, summaries: Mapping[FilePath, FileSummary], marks: Mapping[FilePath, ContentHash]
+    ) -> tuple[list[Unit], list[Unit]]:
         altered: list[Unit] = []
         relined: list[Unit] = []
+        known, self._marks = self._marks, marks
         for path, unit in sorted(self._program.by_path.items()):
+            mark = marks.get(FilePath(path))
+            if mark is not None and known.get(FilePath(path)) == mark:
+                continue
             new = summaries.get(FilePath(path))
             if new is not None and new is not unit.given and new != unit.given:
                 (relined if same_shape(unit.given, new) else altered).append(unit)
@@ -192,10 +275,14 @@ class Revision:
         del self._program.by_path[unit.path]
         self._clear(unit)
         self._flow.drop(index)
-        for kept in (self._reads, self._contribution_reads, self._test_reads, self._given, self._plain, self._made):
-            kept.pop(index, None)
-        for source in self._sources.pop(index, ()):
-            self._calls.pop(source, None)
+        remains = self._remains
+        for reads in (remains.reads, remains.contribution_reads, remains.test_reads):
+            reads.drop(index)
+        remains.given.pop(index, None)
+        for edges in (self._plain, self._made):
+            edges.pop(index, None)
+        for source in remains.sources.pop(index, ()):
+            remains.calls.pop(source, None)
             tokens.add(("calls", source))
         return self._flow.attribute_names.put(index, Contribution()) | self._candidates.put(unit, gone=True)
 
@@ -229,6 +316,8 @@ class Revision:
     def _clear(self, unit: Unit) -> None:
         """Forgets the answers that are of one file."""
         program, index = self._program, unit.index
+        if self._archive is not None:
+            self._archive.replaced.add(index)
         for at in range(len(unit.summary.ops)):
             program.memo.pop((index, at), None)
             program.cyclic.pop((index, at), None)
@@ -246,6 +335,8 @@ class Revision:
             program.memo, program.cyclic, program.export_memo, self._types.memo, self._lookup.memo, self._lookup.owned,
         )  # type: ignore[assignment]  # fmt: skip
         assert program.readers is not None
+        if self._archive is not None:
+            self._forgotten |= self._archive.forgotten(tokens)
         for key in program.readers.of(tokens):
             del program.basis[key]
             self._forgotten.add(key)
@@ -269,11 +360,16 @@ class Revision:
             return
         program = self._program
         self._configs = dict(configs)
-        resolver = program.resolver = self._language.resolver(summaries, configs)
+        if self._archive is not None:
+            self._archive.recall_answers(program)
+        resolver = program.resolver = self._resolver(summaries)
+        imports: dict[int, tuple[ImportDecl, ...]] = {}
         for memo, ask in ((program.module_memo, resolver.module), (program.roots, resolver.root)):
             for (index, at), known in list(memo.items()):
                 unit = program.units[index]
-                if ask(unit.path, unit.summary.imports[at]) != known:
+                if index not in imports:
+                    imports[index] = self._archive.imports(unit) if self._archive is not None else unit.summary.imports
+                if ask(unit.path, imports[index][at]) != known:
                     del memo[index, at]
                     tokens |= {index, *((index, other) for other in range(len(unit.summary.ops)))}
         for key in [key for key in program.submodules if not _same_submodule(program, key)]:
@@ -309,7 +405,7 @@ class Revision:
         lower = self._lookup.lower
         # Where classes embed each other, or need not say what they implement, members come from elsewhere too.
         loose = self._program.tables.embedding or self._program.tables.structural
-        asked = {key for key in lower if key[0] in regrouped or loose}
+        asked = {(ref, name) for ref in (list(lower) if loose else regrouped) for name in lower.get(ref, ())}
         members = {
             (ref, name) for ref in classes for name in {*self._members.get(ref, ()), *ref.members, *ref.extended}
         }
@@ -317,15 +413,16 @@ class Revision:
             key for key in self._forgotten if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], ClassRef)
         }
         for ref, name in members:
-            asked |= {(above, name) for above in ref.behind or () if (above, name) in lower}
+            asked |= {(above, name) for above in ref.behind or () if name in lower.get(above, ())}
         changed: set[object] = set()
-        for ref, name in [key for key in lower if key[0] in self._departed]:
-            del lower[ref, name]  # what it had below stands at ops of before
-            changed.add(("below", ref, name))
-        for ref, name in asked & lower.keys():
+        for ref in self._departed:  # what it had below stands at ops of before
+            changed |= {("below", ref, name) for name in lower.pop(ref, ())}
+        for ref, name in asked:
+            if ref in self._departed:
+                continue
             now = self._lookup.overrides_now(ref, name)
-            if set(now) != set(lower[ref, name]):
-                lower[ref, name] = now
+            if set(now) != set(lower[ref][name]):
+                lower[ref][name] = now
                 changed.add(("below", ref, name))
         return changed
 
@@ -336,7 +433,7 @@ class Revision:
     def _rename(self, dirty: Iterable[int], tokens: set[object]) -> set[str]:
         """Contributions to names, anew; gives the names that count otherwise than before."""
         names: set[str] = set()
-        wide = {index for index, reads in self._contribution_reads.items() if not reads.isdisjoint(tokens)}
+        wide = self._remains.contribution_reads.of(tokens)
         for index in sorted({*dirty, *wide}):
             unit = self._program.units[index]
             names |= self._contribute(unit)
@@ -348,7 +445,7 @@ class Revision:
         program = self._program
         program.ask_for(unit.index, set())
         changed = self._flow.attribute_names.put(unit.index, contribution(program, unit))
-        self._contribution_reads[unit.index] = frozenset({*(program.reads or ()), unit.index})
+        self._remains.contribution_reads.put(unit.index, frozenset({*(program.reads or ()), unit.index}))
         program.reads = None
         return changed
 
@@ -363,7 +460,7 @@ class Revision:
         given = self._changed_given(ran)
         others = given | contents
         if others:
-            wanted |= {index for index, reads in self._reads.items() if not reads.isdisjoint(others)}
+            wanted |= self._remains.reads.of(others)
         for index in sorted(wanted):
             tokens |= self._emit(program.units[index])
         flow.release()
@@ -373,12 +470,11 @@ class Revision:
     def _changed_contents(self, ran: set[int]) -> set[object]:
         changed: set[object] = set()
         flow = self._flow
-        for (index, op), known in list(flow.contents.items()):
-            if index in ran:
+        for index in ran:
+            for op, known in flow.contents.pop(index, {}).items():
                 state = flow.states[index]
                 if state is None or op >= len(state.vals) or state.values(op) != known:
                     changed.add(("content", index, op))
-                del flow.contents[index, op]
         return changed
 
     def _changed_given(self, ran: Iterable[int]) -> set[object]:
@@ -388,12 +484,12 @@ class Revision:
             state = self._flow.states[index]
             assert state is not None
             self._program.ask_for(index, state.reads)
-            now, before = self._flow.given_back_by(state), self._given.get(index, frozenset())
+            now, before = self._flow.given_back_by(state), self._remains.given.get(index, frozenset())
             if now != before:
-                self._given[index] = now
+                self._remains.given[index] = now
                 changed |= {ref if isinstance(ref, FuncRef) else ("class", ref) for ref in now ^ before}
         if changed or not self._flow.given_back:
-            self._flow.given_back = {ref for refs in self._given.values() for ref in refs}
+            self._flow.given_back = {ref for refs in self._remains.given.values() for ref in refs}
         return changed
 
     def _emit(self, unit: Unit) -> set[object]:
@@ -401,12 +497,12 @@ class Revision:
         program, flow = self._program, self._flow
         state = flow.states[unit.index]
         if state is None:
-            state = flow.states[unit.index] = flow.replay(unit.index)
+            state = flow.states[unit.index] = flow.final_state(unit.index)
         emission = Emission(program, flow, self._candidates, unit, state)
         emission.run()
         edges = emission.edges()
         self._plain[unit.index] = edges + import_edges(program, unit) + hierarchy_edges(program, unit)
-        self._reads[unit.index] = frozenset(state.reads | self._seen(state) | {unit.index})
+        self._remains.reads.put(unit.index, frozenset(state.reads | self._seen(state) | {unit.index}))
         return self._note_calls(unit, edges)
 
     def _seen(self, state: UnitState) -> set[object]:
@@ -435,20 +531,21 @@ class Revision:
         for source, target, line in _written_calls(edges):
             calls.setdefault(source, []).append((target, line))
         changed: set[object] = set()
-        for source in self._sources.get(unit.index, set()) | calls.keys():
+        known, sources = self._remains.calls, self._remains.sources
+        for source in sources.get(unit.index, set()) | calls.keys():
             now = calls.get(source, [])
-            if {target for target, _ in now} != {target for target, _ in self._calls.get(source, ())}:
+            if {target for target, _ in now} != {target for target, _ in known.get(source, ())}:
                 changed.add(("calls", source))
             if now:
-                self._calls[source] = now
+                known[source] = now
             else:
-                self._calls.pop(source, None)
-        self._sources[unit.index] = set(calls)
+                known.pop(source, None)
+        sources[unit.index] = set(calls)
         return changed
 
     def _emit_tests(self, emitted: set[int], tokens: set[object]) -> set[int]:
         """Edges of the tests whose calls, or those of what runs with them, are others now."""
-        again = {index for index, reads in self._test_reads.items() if not reads.isdisjoint(tokens)}
+        again = self._remains.test_reads.of(tokens)
         program = self._program
         for index in sorted(emitted | again):
             unit = program.units[index]
@@ -456,7 +553,7 @@ class Revision:
                 continue
             program.ask_for(NOTHING, set())
             self._made[index] = self._tests.of(unit)
-            self._test_reads[index] = frozenset({*(program.reads or ()), unit.index})
+            self._remains.test_reads.put(index, frozenset({*(program.reads or ()), unit.index}))
         program.reads = None
         return again
 

@@ -83,6 +83,8 @@ class Solver(Exchange):
     def _hold(self, state: UnitState, key: Key) -> None:
         self.fresh.add(key)
         self.heat(key)
+        if self._repeating:
+            return  # it holds the key already
         holders = self.holders.get(key)
         if holders is None:
             self.holders[key] = [state.index]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Protocol
+
 from smp.domain.ids import FilePath
 from smp.domain.source import NOTHING, FileSummary, Op
 from smp.indexing.linking.numbering import renumber, written_in
-from smp.indexing.linking.values import ClassRef, FuncRef
+from smp.indexing.linking.values import ClassRef, Filling, FuncRef, filled
 
 MAX_SPARSE = 3
 MIN_SPARSE = 5_000
@@ -24,6 +26,7 @@ class Unit:
         "index",
         "params",
         "path",
+        "stored",
         "stores",
         "summary",
     )
@@ -31,12 +34,32 @@ class Unit:
     def __init__(self, index: int, path: FilePath, summary: FileSummary) -> None:
         self.index = index
         self.path = path
+        self.stored: Filling | None = None
         self.functions: list[FuncRef] = []
         self.classes: list[ClassRef] = []
         self.given = summary
         """The version as it was given; `summary` is the same in numbers of ops that stay (`numbering`)."""
         self._numbers: list[int] | None = None
         self.read(summary)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            return filled(self, name)
+
+    @classmethod
+    def kept(cls, index: int, path: FilePath, stored: Filling) -> Unit:
+        """A file that was linked before; all but its number and path is loaded when somebody asks."""
+        unit = cls.__new__(cls)
+        unit.index, unit.path, unit.stored = index, path, stored
+        return unit
+
+    def restore(self, summary: FileSummary, refs: KeptRefs) -> None:
+        """Fills in one that was kept."""
+        self.functions, self.classes = [], []
+        self.given, self._numbers = summary, None
+        self.read(summary)
+        make_refs(self, refs)
 
     def read(self, summary: FileSummary) -> None:
         """Takes a version of the file."""
@@ -69,7 +92,17 @@ class Unit:
         return len(self.summary.ops) > MAX_SPARSE * len(self.given.ops) + MIN_SPARSE
 
 
-def make_refs(unit: Unit) -> None:
+class KeptRefs(Protocol):
+    """References to what files defined when they were kept, by number; some may be known already."""
+
+    def cls(self, unit: int, number: int) -> ClassRef:
+        """Of a class."""
+
+    def func(self, unit: int, number: int) -> FuncRef:
+        """Of a function."""
+
+
+def make_refs(unit: Unit, kept: KeptRefs | None = None) -> None:
     """References to what a file defines. Their keys say nothing of positions; those of a version before live on."""
     definitions = unit.summary.definitions
     classes, functions = {r.key: r for r in unit.classes}, {r.key: r for r in unit.functions}
@@ -83,7 +116,11 @@ def make_refs(unit: Unit) -> None:
     for index, cls in enumerate(unit.summary.classes):
         class_id = definitions[cls.definition] if cls.definition != NOTHING else ""
         key = unique(f"{unit.path}#{class_id or 'class@' + definitions[cls.owner]}")
-        ref = classes.get(key) or ClassRef(unit.index, index, cls, key, class_id)
+        if kept is not None:
+            ref = kept.cls(unit.index, index)
+            ref.key, ref.node_id = key, class_id
+        else:
+            ref = classes.get(key) or ClassRef(unit.index, index, cls, key, class_id)
         ref.index, ref.decl = index, cls
         members: dict[str, tuple[int, ...]] = {}
         for name, op in (*cls.members, *cls.static_members):
@@ -94,7 +131,11 @@ def make_refs(unit: Unit) -> None:
         named = function.definition != NOTHING
         node_id = definitions[function.definition] if named else None
         ref_key = unique(f"{unit.path}#{node_id or 'lambda@' + definitions[function.owner]}")
-        func = functions.get(ref_key) or FuncRef(unit.index, index, function, ref_key, node_id)
+        if kept is not None:
+            func = kept.func(unit.index, index)
+            func.key, func.node_id = ref_key, node_id
+        else:
+            func = functions.get(ref_key) or FuncRef(unit.index, index, function, ref_key, node_id)
         func.index, func.decl = index, function
         func.cls = unit.classes[function.cls] if function.cls != NOTHING else None
         _split_returns(unit, func)

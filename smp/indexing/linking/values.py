@@ -6,6 +6,8 @@ in which values were met, or their addresses, must never show.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Protocol
+
 from smp.domain.ids import FilePath
 from smp.domain.source import Class, Function
 
@@ -13,6 +15,21 @@ FUNC, CLASS, INST, BOUND, MODULE, EXT, XINST, XBOUND, CONT, PARTIAL, GEN, SUPER,
 """Kinds: function; class; instance of a project class; function with receiver; module (file or namespace); external name;
 instance of an external type; external method with receiver; container by place of creation; partial application;
 generator of a function; `super()`; anything."""
+
+
+class Filling(Protocol):
+    """What knows the attributes of things that were kept and are not filled yet."""
+
+    def fill(self, thing: Any, name: str) -> None:
+        """Sets an attribute, perhaps others with it, that was never set."""
+
+
+def filled(thing: Any, name: str) -> Any:
+    """An attribute that was asked for and is not set: it is loaded now."""
+    if name == "stored" or thing.stored is None:
+        raise AttributeError(name)
+    thing.stored.fill(thing, name)
+    return object.__getattribute__(thing, name)
 
 
 class FuncRef:
@@ -23,9 +40,10 @@ class FuncRef:
         symbolic: Returns that are its own parameter (`param`, position), receiver, or a new instance of the receiver; they
             are filled in at each call.
         rest: Ops of its other returns.
+        stored: What fills in the rest of one that was kept (`smp.indexing.linking.kept`).
     """
 
-    __slots__ = ("cls", "decl", "index", "key", "node_id", "rest", "symbolic", "unit")
+    __slots__ = ("cls", "decl", "index", "key", "node_id", "rest", "stored", "symbolic", "unit")
 
     def __init__(self, unit: int, index: int, decl: Function, key: str, node_id: str | None) -> None:
         self.unit = unit
@@ -36,6 +54,12 @@ class FuncRef:
         self.cls: ClassRef | None = None
         self.symbolic: tuple[tuple[str, int], ...] = ()
         self.rest: tuple[int, ...] = ()
+        self.stored: Filling | None = None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            return filled(self, name)
 
 
 class ClassRef:
@@ -45,11 +69,12 @@ class ClassRef:
         extended: Name → (unit, op) of members that stand outside its body.
         promises: (unit, type op, line) of interfaces that an extension says it implements.
         interfaces: Those that it declares to implement. behind: Classes and interfaces that it is `below`; None: not yet known.
+        stored: As of a function.
     """
 
     __slots__ = (
         "bases", "behind", "below", "decl", "extended", "index", "interfaces", "key", "members", "mro", "node_id", "promises",
-        "unit",
+        "stored", "unit",
     )  # fmt: skip
 
     def __init__(self, unit: int, index: int, decl: Class, key: str, node_id: str) -> None:
@@ -66,6 +91,12 @@ class ClassRef:
         self.members: dict[str, tuple[int, ...]] = {}
         self.extended: dict[str, tuple[tuple[int, int], ...]] = {}
         self.promises: tuple[tuple[int, int, int], ...] = ()
+        self.stored: Filling | None = None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            return filled(self, name)
 
 
 class Value:
@@ -79,9 +110,10 @@ class Value:
         args: Type arguments, each the instances it stands for.
         files: The files of a module that is a package.
         alone: The set of this value, once somebody holds nothing else.
+        recipe: What makes it this value and no other; the `Interner` knows it by that.
     """
 
-    __slots__ = ("alone", "args", "below", "files", "key", "kind", "name", "recv", "ref", "site", "weak")
+    __slots__ = ("alone", "args", "below", "files", "key", "kind", "name", "recipe", "recv", "ref", "site", "weak")
 
     def __init__(
         self,
@@ -108,6 +140,7 @@ class Value:
         self.site = site
         self.files = files
         self.alone: frozenset[Value] | None = None
+        self.recipe: tuple[object, ...] = ()
 
     def by_itself(self) -> frozenset[Value]:
         """The set of this value alone; one for all that hold it."""
@@ -123,19 +156,29 @@ class Interner:
 
     def __init__(self) -> None:
         self._table: dict[tuple[object, ...], Value] = {}
-        self.unknown = Value(UNKNOWN, "?")
+        self.unknown = self.keep((UNKNOWN,), Value(UNKNOWN, "?"))
+
+    def known(self, recipe: tuple[object, ...]) -> Value | None:
+        """The value of a recipe, if it was made."""
+        return self._table.get(recipe)
+
+    def keep(self, recipe: tuple[object, ...], value: Value) -> Value:
+        """Takes in a value that is not known yet."""
+        value.recipe = recipe
+        self._table[recipe] = value
+        return value
 
     def func(self, ref: FuncRef) -> Value:
         known = self._table.get((FUNC, ref))
         if known is None:
-            known = self._table[(FUNC, ref)] = Value(FUNC, "f:" + ref.key, ref=ref)
+            known = self.keep((FUNC, ref), Value(FUNC, "f:" + ref.key, ref=ref))
         return known
 
     def cls(self, ref: ClassRef, *, below: bool = False) -> Value:
         known = self._table.get((CLASS, ref, below))
         if known is None:
             key = ("c+:" if below else "c:") + ref.key
-            known = self._table[(CLASS, ref, below)] = Value(CLASS, key, ref=ref, below=below)
+            known = self.keep((CLASS, ref, below), Value(CLASS, key, ref=ref, below=below))
         return known
 
     def inst(
@@ -149,15 +192,15 @@ class Interner:
         known = self._table.get((INST, ref, below, weak, args))
         if known is None:
             key = f"i{'+' if below else ''}{'?' if weak else ''}:{ref.key}{_shown(args)}"
-            known = self._table[(INST, ref, below, weak, args)] = Value(
-                INST, key, ref=ref, below=below, weak=weak, args=args
+            known = self.keep(
+                (INST, ref, below, weak, args), Value(INST, key, ref=ref, below=below, weak=weak, args=args)
             )
         return known
 
     def bound(self, ref: FuncRef, recv: Value) -> Value:
         known = self._table.get((BOUND, ref, recv))
         if known is None:
-            known = self._table[(BOUND, ref, recv)] = Value(BOUND, f"b:{ref.key}@{recv.key}", ref=ref, recv=recv)
+            known = self.keep((BOUND, ref, recv), Value(BOUND, f"b:{ref.key}@{recv.key}", ref=ref, recv=recv))
         return known
 
     def handed(self, value: Value) -> Value:
@@ -166,53 +209,49 @@ class Interner:
             return value
         known = self._table.get((value, "handed"))
         if known is None:
-            known = self._table[(value, "handed")] = Value(
+            known = self.keep((value, "handed"), Value(
                 value.kind, value.key + "?", ref=value.ref, name=value.name, recv=value.recv, below=value.below, weak=True,
                 args=value.args, site=value.site,
-            )  # fmt: skip
+            ))  # fmt: skip
         return known
 
     def module(self, path: str, *, namespace: bool = False) -> Value:
         known = self._table.get((MODULE, path, namespace))
         if known is None:
             key = ("n:" if namespace else "m:") + path
-            known = self._table[(MODULE, path, namespace)] = Value(MODULE, key, name=path, below=namespace)
+            known = self.keep((MODULE, path, namespace), Value(MODULE, key, name=path, below=namespace))
         return known
 
     def package(self, path: str, files: tuple[FilePath, ...]) -> Value:
         """Several files that offer their names as one; of other files it is another value."""
         known = self._table.get((MODULE, path, files))
         if known is None:
-            known = self._table[(MODULE, path, files)] = Value(MODULE, "q:" + path, name=path, files=files)
+            known = self.keep((MODULE, path, files), Value(MODULE, "q:" + path, name=path, files=files))
         return known
 
     def ext(self, dotted: str) -> Value:
         known = self._table.get((EXT, dotted))
         if known is None:
-            known = self._table[(EXT, dotted)] = Value(EXT, "x:" + dotted, name=dotted)
+            known = self.keep((EXT, dotted), Value(EXT, "x:" + dotted, name=dotted))
         return known
 
     def xinst(self, dotted: str, args: tuple[tuple[Value, ...], ...] = ()) -> Value:
         known = self._table.get((XINST, dotted, args))
         if known is None:
-            known = self._table[(XINST, dotted, args)] = Value(
-                XINST, f"xi:{dotted}{_shown(args)}", name=dotted, args=args
-            )
+            known = self.keep((XINST, dotted, args), Value(XINST, f"xi:{dotted}{_shown(args)}", name=dotted, args=args))
         return known
 
     def xbound(self, dotted: str, recv: Value) -> Value:
         known = self._table.get((XBOUND, dotted, recv))
         if known is None:
-            known = self._table[(XBOUND, dotted, recv)] = Value(
-                XBOUND, f"xb:{dotted}@{recv.key}", name=dotted, recv=recv
-            )
+            known = self.keep((XBOUND, dotted, recv), Value(XBOUND, f"xb:{dotted}@{recv.key}", name=dotted, recv=recv))
         return known
 
     def container(self, dotted: str, unit: int, op: int, place: str) -> Value:
         known = self._table.get((CONT, unit, op, dotted))
         if known is None:
-            known = self._table[(CONT, unit, op, dotted)] = Value(
-                CONT, f"k:{dotted}@{place}:{op}", name=dotted, site=(unit, op)
+            known = self.keep(
+                (CONT, unit, op, dotted), Value(CONT, f"k:{dotted}@{place}:{op}", name=dotted, site=(unit, op))
             )
         return known
 
@@ -220,8 +259,8 @@ class Interner:
         """The container that iterating over another gives, in one file."""
         known = self._table.get((CONT, unit, of))
         if known is None:
-            known = self._table[(CONT, unit, of)] = Value(
-                CONT, f"k:{dotted}@{unit}:{of.key}", name=dotted, site=(unit, -1)
+            known = self.keep(
+                (CONT, unit, of), Value(CONT, f"k:{dotted}@{unit}:{of.key}", name=dotted, site=(unit, -1))
             )
         return known
 
@@ -229,29 +268,30 @@ class Interner:
         """The container of a rest parameter; known by its function, for others fill it."""
         known = self._table.get((CONT, ref, position))
         if known is None:
-            known = self._table[(CONT, ref, position)] = Value(
-                CONT, f"k:{dotted}@{ref.key}:{position}", name=dotted, site=(ref.unit, -1)
+            known = self.keep(
+                (CONT, ref, position), Value(CONT, f"k:{dotted}@{ref.key}:{position}", name=dotted, site=(ref.unit, -1))
             )
         return known
 
     def partial(self, callee: Value, unit: int, op: int, place: str) -> Value:
         known = self._table.get((PARTIAL, callee, unit, op))
         if known is None:
-            known = self._table[(PARTIAL, callee, unit, op)] = Value(
-                PARTIAL, f"p:{callee.key}@{place}:{op}", recv=callee, site=(unit, op)
+            known = self.keep(
+                (PARTIAL, callee, unit, op),
+                Value(PARTIAL, f"p:{callee.key}@{place}:{op}", recv=callee, site=(unit, op)),
             )
         return known
 
     def generator(self, ref: FuncRef) -> Value:
         known = self._table.get((GEN, ref))
         if known is None:
-            known = self._table[(GEN, ref)] = Value(GEN, "g:" + ref.key, ref=ref)
+            known = self.keep((GEN, ref), Value(GEN, "g:" + ref.key, ref=ref))
         return known
 
     def sup(self, ref: ClassRef, recv: Value) -> Value:
         known = self._table.get((SUPER, ref, recv))
         if known is None:
-            known = self._table[(SUPER, ref, recv)] = Value(SUPER, f"s:{ref.key}@{recv.key}", ref=ref, recv=recv)
+            known = self.keep((SUPER, ref, recv), Value(SUPER, f"s:{ref.key}@{recv.key}", ref=ref, recv=recv))
         return known
 
 

@@ -195,6 +195,7 @@ def _members() -> dict[str, frozenset[str]]:
 
 
 TABLES = Tables(
+    modules_by_path=True,
     constructors=("constructor",),
     builtins={name: name for name in sorted({*GLOBALS, *GLOBAL_TYPES, *_PSEUDO})},
     transfers={**_arrays(), **_collections(), **_promises(), **_functions(), **_packages(), **_texts()},

@@ -215,6 +215,7 @@ def _members() -> dict[str, frozenset[str]]:
 _TYPING = ("typing", "typing_extensions")
 
 TABLES = Tables(
+    modules_by_path=True,
     constructors=("__new__", "__init__", "__post_init__"),
     call_method="__call__",
     callback_edges=True,
