@@ -101,7 +101,7 @@ class _SqliteLinkArchive(LinkArchive):
             raise DamagedArchive(str(error)) from error
         if row is None:
             return None
-        body = bytes(row[0])
+        body = row[0] if isinstance(row[0], bytes) else b""
         if zlib.crc32(body[_CHECK_BYTES:]).to_bytes(_CHECK_BYTES, "little") != body[:_CHECK_BYTES]:
             raise DamagedArchive(f"the checksum of {key!r} is wrong")
         return body[_CHECK_BYTES:]

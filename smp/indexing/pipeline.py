@@ -25,7 +25,6 @@ from smp.domain.graph import DeltaCounts, EdgeKind, Node
 from smp.domain.ids import AgentId, ContentHash, FilePath, SessionId
 from smp.domain.merkle import MerkleTree
 from smp.domain.source import ANALYSIS_FORMAT
-from smp.indexing.analyses import Analyses
 from smp.indexing.capture import (
     Adoption,
     Capture,
@@ -77,6 +76,7 @@ from smp.indexing.staging import (
     analysed_nodes,
     keeps_content,
     load_memory,
+    no_memory,
     nodes_of,
     stage,
     stored_as,
@@ -277,8 +277,7 @@ class Indexer:
     def preview(self, changes: Iterable[FileChange]) -> GraphPreview:
         """What an update would do; stores nothing. Raises what `update` raises."""
         with self._lock:
-            wanted = tuple(changes)
-            staged = self._retrying(lambda: self._staged(wanted))
+            staged = self._staged(changes)
             files = tuple(sorted({*staged.analysed, *staged.removed}))
             overlay = OverlayGraphStore(self._graph, staged.delta)
             before = nodes_of(self._graph, files)
@@ -297,8 +296,7 @@ class Indexer:
     def view(self, changes: Iterable[FileChange]) -> GraphStore:
         """The shared graph as it would be with these changes; read only. Raises what `update` raises."""
         with self._lock:
-            wanted = tuple(changes)
-            return OverlayGraphStore(self._graph, self._retrying(lambda: self._staged(wanted)).delta)
+            return OverlayGraphStore(self._graph, self._staged(changes).delta)
 
     def merkle(self) -> MerkleTree:
         """The hash tree of the indexed files, with the number of nodes of each."""
@@ -464,7 +462,7 @@ class Indexer:
 
     def _staged(self, changes: Iterable[FileChange]) -> Staged:
         contents, _ = self._resolved(validate(changes, max_file_bytes=self._settings.index.max_file_bytes))
-        return self._stage_contents(contents)
+        return self._retrying(lambda: self._stage_contents(contents))
 
     def _resolved(
         self, wanted: dict[FilePath, FileChange]
@@ -554,10 +552,7 @@ class Indexer:
         generation = record.generation if record else 0
         if self._memory is None or self._memory.generation != generation:
             if record is None or record.format != FORMAT:
-                known = self._cache.file_hashes()
-                return Memory(
-                    generation=generation, files=known, analyses=Analyses({}, {}), configs={}, digests={}, state=None
-                )
+                return no_memory(generation, self._cache.file_hashes())
             wanted = [path for path in self._cache.file_hashes() if keeps_content(path)]
             configs = {path: body for path in wanted if (body := self.content(path)) is not None}
             self._memory = load_memory(self._cache, generation=generation, configs=configs)

@@ -93,6 +93,11 @@ class Staged(Struct, frozen=True, kw_only=True):
     parse_errors: tuple[ParseError, ...]
 
 
+def no_memory(generation: int, files: dict[FilePath, ContentHash]) -> Memory:
+    """The memory of an index of which nothing but the list of files is of use."""
+    return Memory(generation=generation, files=files, analyses=Analyses({}, {}), configs={}, digests={}, state=None)
+
+
 def load_memory(cache: IndexCache, *, generation: int, configs: Mapping[FilePath, bytes]) -> Memory:
     """The memory of an index that another process (or an earlier run of this one) has built. Its analyses are read when they
     are asked for, and say then if they were overtaken."""

@@ -97,7 +97,8 @@ def test_a_damaged_archive_is_linked_anew_with_a_warning(
     else:
         with sqlite3.connect(file) as connection:
             if damage == "flipped":
-                connection.execute("UPDATE entry SET body = substr(body, 1, 10) || x'00' || substr(body, 12)")
+                flipped = "CAST(substr(body, 1, 4) || x'ff' || substr(body, 6) AS BLOB)"
+                connection.execute(f"UPDATE entry SET body = {flipped} WHERE key <> 'stamp'")
             else:
                 connection.execute("DELETE FROM entry WHERE key LIKE 'summary%'")
         connection.close()
