@@ -158,9 +158,9 @@ class MemoryGraph(GraphStore):
             return near
 
         found = reach(origin, hops=hops, neighbours=neighbours)
-        nearest = sorted(found, key=lambda node_id: (found[node_id].hop, node_id))[:limit]
+        nearest = sorted(found.hops, key=lambda node_id: (found.hops[node_id], node_id))[:limit]
         return tuple(
-            Walked(node=self._nodes[one][1], hop=found[one].hop, seeds=seeds_of(found[one].seeds, origin))
+            Walked(node=self._nodes[one][1], hop=found.hops[one], seeds=seeds_of(found.seeds[one], origin))
             for one in nearest
         )
 

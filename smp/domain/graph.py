@@ -82,7 +82,7 @@ class UnresolvedReason(StrEnum):
     EXTERNAL = "external"
 
 
-class Parameter(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Parameter(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One declared parameter of a function.
 
     Attributes:
@@ -98,7 +98,7 @@ class Parameter(Struct, frozen=True, kw_only=True, omit_defaults=True):
     receiver: bool = False
 
 
-class Node(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Node(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A thing in the code.
 
     Attributes:
@@ -139,7 +139,7 @@ class Node(Struct, frozen=True, kw_only=True, omit_defaults=True):
     metadata: Metadata = Metadata()
 
 
-class Edge(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Edge(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A relationship. One edge per (kind, source, target); unresolved calls one per (source, to_name, reason).
 
     Attributes:
@@ -234,7 +234,7 @@ class Direction(StrEnum):
     BOTH = "both"
 
 
-class Walked(Struct, frozen=True, kw_only=True):
+class Walked(Struct, frozen=True, kw_only=True, gc=False):
     """A node reached from seeds.
 
     Attributes:
@@ -247,7 +247,7 @@ class Walked(Struct, frozen=True, kw_only=True):
     seeds: tuple[NodeId, ...]
 
 
-class Scores(Struct, frozen=True, kw_only=True):
+class Scores(Struct, frozen=True, kw_only=True, gc=False):
     """What is computed over the whole graph for a node; recomputed lazily after edits.
 
     Attributes:

@@ -9,21 +9,21 @@ from msgspec import Struct
 from smp.domain.ids import ContentHash
 
 
-class Comment(Struct, frozen=True, kw_only=True):
+class Comment(Struct, frozen=True, kw_only=True, gc=False):
     """An inline comment inside a definition; `line` is 1-based, `text` without its marker."""
 
     line: int
     text: str
 
 
-class Annotation(Struct, frozen=True, kw_only=True):
+class Annotation(Struct, frozen=True, kw_only=True, gc=False):
     """The declared type of a parameter, as written."""
 
     name: str
     type: str
 
 
-class Metadata(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Metadata(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """Extracted from the syntax tree alone (specification, enrichment).
 
     Attributes:
@@ -54,7 +54,7 @@ class EnrichmentStatus(StrEnum):
     STALE = "stale"
 
 
-class Enrichment(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Enrichment(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """The stored enrichment of a node: when it was made, from which source, and what was added by hand.
 
     Attributes:

@@ -173,10 +173,10 @@ class OverlayGraphStore(GraphStore):
             return near
 
         found = reach(origin, hops=hops, neighbours=neighbours)
-        nearest = sorted(found, key=lambda node_id: (found[node_id].hop, node_id))[:limit]
+        nearest = sorted(found.hops, key=lambda node_id: (found.hops[node_id], node_id))[:limit]
         nodes = {node.id: node for node in self.nodes(nearest)}
         return tuple(
-            Walked(node=nodes[one], hop=found[one].hop, seeds=seeds_of(found[one].seeds, origin)) for one in nearest
+            Walked(node=nodes[one], hop=found.hops[one], seeds=seeds_of(found.seeds[one], origin)) for one in nearest
         )
 
 

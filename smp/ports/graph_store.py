@@ -54,6 +54,13 @@ class GraphStore(abc.ABC):
     ) -> tuple[Edge, ...]:
         """The edges that leave (or enter) any of these nodes. CALLS_UNRESOLVED only leave."""
 
+    def links(self, ids: Iterable[NodeId], kinds: tuple[EdgeKind, ...]) -> tuple[tuple[NodeId, NodeId], ...]:
+        """(source, target) of the edges of these kinds between two of these nodes, each pair once, sorted. A store that can
+        tell without reading edges overrides this."""
+        wanted = set(ids)
+        edges = self.edges(sorted(wanted), kinds=kinds) if wanted else ()
+        return tuple(sorted({(e.source, e.target) for e in edges if e.target is not None and e.target in wanted}))
+
     @abc.abstractmethod
     def scan_edges(self, scope: Scope, kinds: tuple[EdgeKind, ...] = ()) -> Iterator[Edge]:
         """All edges whose source lies in the scope."""

@@ -137,10 +137,10 @@ def _along_calls(graph: GraphStore, start: Mapping[NodeId, float]) -> tuple[dict
     """The best candidate that each calls, and that calls it."""
     calls: dict[NodeId, float] = {}
     called_by: dict[NodeId, float] = {}
-    for edge in graph.edges(sorted(start), kinds=CALLS, direction=Direction.OUTGOING) if start else ():
-        if edge.target is not None and edge.target in start and edge.target != edge.source:
-            calls[edge.source] = max(calls.get(edge.source, 0.0), start[edge.target])
-            called_by[edge.target] = max(called_by.get(edge.target, 0.0), start[edge.source])
+    for source, target in graph.links(start, CALLS):
+        if target != source:
+            calls[source] = max(calls.get(source, 0.0), start[target])
+            called_by[target] = max(called_by.get(target, 0.0), start[source])
     return calls, called_by
 
 

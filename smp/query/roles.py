@@ -38,7 +38,7 @@ def in_api_layer(path: str) -> bool:
 
 def is_api_package(path: str) -> bool:
     """Whether a folder is one of that layer, or lies in one."""
-    return not API_FOLDERS.isdisjoint(part.lower() for part in PurePosixPath(path).parts)
+    return not API_FOLDERS.isdisjoint(path.lower().split("/"))
 
 
 def role_of(file: Node, defined: Iterable[Node], *, importers: int, imports: int) -> str:

@@ -99,6 +99,7 @@ class Database:
         self._local = threading.local()
         self._connections: list[sqlite3.Connection] = []
         self._closed = False
+        self._state = 0
         try:
             data_dir.mkdir(parents=True, exist_ok=True)
             ignore = data_dir / ".gitignore"
@@ -132,6 +133,35 @@ class Database:
             if connection is None:
                 connection = self._local.connection = self._connect()
             yield connection
+
+    def state(self) -> int | None:
+        """A number for what the file holds: while it stays, nothing has been changed by anybody.
+
+        Every thread has a connection of its own, which SQLite tells when another one has changed the file; the first to hear
+        of a change raises the number for all. None while this thread sees something else than the last commit: inside a
+        transaction of its own, and while it goes through a result (`lasting`).
+        """
+        local = self._local
+        if getattr(local, "depth", 0) or getattr(local, "lasting", 0):
+            return None
+        with self.reading() as connection:
+            seen = connection.execute("PRAGMA data_version").fetchone()[0]
+        if seen != getattr(local, "seen", None):
+            local.seen = seen
+            with self._opening:
+                self._state += 1
+        return self._state
+
+    @contextmanager
+    def lasting(self) -> Iterator[sqlite3.Connection]:
+        """As `reading`, for a result that is gone through while other questions are asked: until then this thread sees the
+        file as it was when the result began."""
+        self._local.lasting = getattr(self._local, "lasting", 0) + 1
+        try:
+            with self.reading() as connection:
+                yield connection
+        finally:
+            self._local.lasting = getattr(self._local, "lasting", 0) - 1
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:

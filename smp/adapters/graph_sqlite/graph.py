@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
 
 from smp.adapters.graph_sqlite.apply import Application
 from smp.adapters.graph_sqlite.database import Database
+from smp.adapters.graph_sqlite.held import SMALL_SCAN, Held
 from smp.adapters.graph_sqlite.rows import (
     KIND_NUMBER,
     KINDS,
@@ -39,31 +41,43 @@ from smp.domain.traversal import reach, seeds_of
 from smp.ports.graph_store import GraphStore
 
 FIND_LIMIT = 100
+_decode_keys = msgspec.json.Decoder(tuple[int, ...]).decode
 PATH_KINDS = (NodeKind.FILE, NodeKind.CONFIG, NodeKind.TEST, NodeKind.PACKAGE, NodeKind.REPOSITORY)
 """Kinds whose id is made from a path alone, in the order in which a path is looked up."""
-
-
-DECODED = 8_192
-"""Nodes that are kept decoded; a node never changes, and the same ones are asked for over and over."""
-_decoded = lru_cache(maxsize=DECODED)(decode_node)
 
 
 class SqliteGraph(GraphStore):
     """A mixin of `SqliteGraphStore`."""
 
     _database: Database
+    _last: Held | None = None
+
+    def _held(self) -> Held:
+        """What is held of the present state of the file; nothing, and for this once, where this thread sees another one."""
+        state, held = self._database.state(), self._last
+        if state is None:
+            return Held(0)
+        if held is None or held.state != state:
+            held = self._last = Held(state)
+        return held
 
     def apply(self, delta: GraphDelta) -> DeltaCounts:
         with self._database.writing() as connection:
             return Application(connection).run(delta)
 
     def nodes(self, ids: Iterable[NodeId]) -> tuple[Node, ...]:
-        found: list[Node] = []
-        with self._database.reading() as connection:
-            for marks, part in chunks(dict.fromkeys(ids)):
-                rows = connection.execute(f"SELECT body FROM node WHERE id IN ({marks})", part)
-                found += [_decoded(row[0]) for row in rows]
-        return tuple(sorted(found, key=lambda node: node.id))
+        wanted, held = sorted(set(ids)), self._held()
+        known = held.nodes
+        missing = [node_id for node_id in wanted if node_id not in known]
+        if missing:
+            known = {node_id: known[node_id] for node_id in wanted if node_id in known}
+            with self._database.reading() as connection:
+                for marks, part in chunks(missing):
+                    rows = connection.execute(f"SELECT key, body FROM node WHERE id IN ({marks})", part)
+                    read = [(int(row[0]), decode_node(row[1])) for row in rows]
+                    known.update((node.id, node) for _, node in read)
+                    held.keep_nodes(read)
+        return tuple(known[node_id] for node_id in wanted if node_id in known)
 
     def find(self, name: str) -> tuple[Node, ...]:
         exact = self.nodes([NodeId(name)])
@@ -88,11 +102,28 @@ class SqliteGraph(GraphStore):
             return tuple(decode_node(row[0]) for row in rows)
 
     def scan(self, scope: Scope, kinds: tuple[NodeKind, ...] = ()) -> Iterator[Node]:
+        if scope.kind != "full" or not kinds:
+            yield from self._read(scope, kinds)
+            return
+        held, key = self._held(), tuple(kind.value for kind in kinds)
+        found = held.scans.get(key)
+        if found is not None:
+            yield from found
+            return
+        begun: list[Node] = []
+        for node in self._read(scope, kinds):
+            if len(begun) <= SMALL_SCAN:
+                begun.append(node)
+            yield node
+        if len(begun) <= SMALL_SCAN:
+            held.scans[key] = tuple(begun)
+
+    def _read(self, scope: Scope, kinds: tuple[NodeKind, ...]) -> Iterator[Node]:
         condition, parameters = scope_condition(scope, "place")
         if kinds:
             condition += f" AND kind IN ({','.join('?' * len(kinds))})"
             parameters += [kind.value for kind in kinds]
-        with self._database.reading() as connection:
+        with self._database.lasting() as connection:
             rows = connection.execute(f"SELECT body FROM node WHERE {condition} ORDER BY id", parameters)
             for row in rows:
                 yield decode_node(row[0])
@@ -107,6 +138,16 @@ class SqliteGraph(GraphStore):
                 for edge in _edges_at(connection, keys, end=end, kinds=kinds):
                     found[edge_order(edge)] = edge
         return tuple(found[key] for key in sorted(found))
+
+    def links(self, ids: Iterable[NodeId], kinds: tuple[EdgeKind, ...]) -> tuple[tuple[NodeId, NodeId], ...]:
+        held = self._held()
+        with self._database.reading() as connection:
+            keys = _keys_of(connection, ids)
+            named = {key: node_id for node_id, key in keys.items()}
+            near = _neighbours(connection, held, sorted(named), kinds=kinds, direction=Direction.OUTGOING)
+        return tuple(
+            sorted({(named[key], named[far]) for key, others in near.items() for far in others if far in named})
+        )
 
     def scan_edges(self, scope: Scope, kinds: tuple[EdgeKind, ...] = ()) -> Iterator[Edge]:
         condition, parameters = scope_condition(scope, "s.place")
@@ -141,19 +182,20 @@ class SqliteGraph(GraphStore):
         direction: Direction,
         limit: int = 10_000,
     ) -> tuple[Walked, ...]:
+        held = self._held()
         with self._database.reading() as connection:
             ids = _keys_of(connection, seeds)
             origin = sorted(ids)
 
-            def neighbours(keys: list[int]) -> Mapping[int, list[int]]:
-                return _neighbours(connection, keys, kinds=kinds, direction=direction)
+            def neighbours(keys: list[int]) -> Mapping[int, Sequence[int]]:
+                return _neighbours(connection, held, keys, kinds=kinds, direction=direction)
 
             found = reach([ids[seed] for seed in origin], hops=hops, neighbours=neighbours)
-            nearest = _nearest(connection, {key: one.hop for key, one in found.items()}, limit)
-            nodes = [(found[key], node) for key, node in _nodes_at(connection, nearest)]
-        nodes.sort(key=lambda one: (one[0].hop, one[1].id))
-        seeds_by_bits = {bits: seeds_of(bits, origin) for bits in {one.seeds for one, _ in nodes}}
-        return tuple(Walked(node=node, hop=one.hop, seeds=seeds_by_bits[one.seeds]) for one, node in nodes)
+            nearest = _nearest(connection, found.hops, limit)
+            nodes = [(found.hops[key], node, found.seeds[key]) for key, node in _nodes_at(connection, held, nearest)]
+        nodes.sort(key=lambda one: (one[0], one[1].id))
+        seeds_by_bits = {bits: seeds_of(bits, origin) for bits in {one[2] for one in nodes}}
+        return tuple(Walked(node=node, hop=hop, seeds=seeds_by_bits[bits]) for hop, node, bits in nodes)
 
     def observe_calls(self, edges: Iterable[Edge]) -> tuple[Edge, ...]:
         observed = list(edges)
@@ -191,9 +233,13 @@ class SqliteGraph(GraphStore):
             )
 
     def scores(self, ids: Iterable[NodeId]) -> dict[NodeId, Scores]:
+        held = self._held()
+        wanted = sorted(set(ids))
+        known = held.scores
         found: dict[NodeId, Scores] = {}
+        missing = [node_id for node_id in wanted if node_id not in known]
         with self._database.reading() as connection:
-            for marks, part in chunks(dict.fromkeys(ids)):
+            for marks, part in chunks(missing):
                 rows = connection.execute(
                     "SELECT node.id, pagerank, community_l0, community_l1 FROM score "
                     f"JOIN node ON node.key = score.node WHERE node.id IN ({marks})",
@@ -201,7 +247,11 @@ class SqliteGraph(GraphStore):
                 )
                 for node_id, pagerank, coarse, fine in rows:
                     found[NodeId(node_id)] = Scores(pagerank=pagerank, community_l0=coarse, community_l1=fine)
-        return dict(sorted(found.items()))
+        answer = {
+            node_id: found.get(node_id) or known[node_id] for node_id in wanted if node_id in found or node_id in known
+        }
+        held.keep_scores(found)
+        return answer
 
 
 def _ends(direction: Direction) -> tuple[str, ...]:
@@ -224,19 +274,24 @@ def _nearest(connection: sqlite3.Connection, hops: Mapping[int, int], limit: int
     for hop in sorted(set(hops.values())):
         keys = [key for key, distance in hops.items() if distance == hop]
         if len(kept) + len(keys) > limit:
+            room = limit - len(kept)
             named: list[tuple[str, int]] = []
             for marks, part in chunks(keys):
-                named += connection.execute(f"SELECT id, key FROM node WHERE key IN ({marks})", part)
-            return kept + [key for _, key in sorted(named)[: limit - len(kept)]]
+                first = f"SELECT id, key FROM node WHERE key IN ({marks}) ORDER BY id LIMIT {room}"
+                named += connection.execute(first, part).fetchall()
+            return kept + [key for _, key in sorted(named)[:room]]
         kept += keys
     return kept
 
 
-def _nodes_at(connection: sqlite3.Connection, keys: Iterable[int]) -> list[tuple[int, Node]]:
-    found: list[tuple[int, Node]] = []
-    for marks, part in chunks(sorted(keys)):
+def _nodes_at(connection: sqlite3.Connection, held: Held, keys: Iterable[int]) -> list[tuple[int, Node]]:
+    wanted, known = sorted(keys), held.by_key
+    found = [(key, known[key]) for key in wanted if key in known]
+    for marks, part in chunks(key for key in wanted if key not in known):
         rows = connection.execute(f"SELECT key, body FROM node WHERE key IN ({marks})", part)
-        found += [(row[0], _decoded(row[1])) for row in rows]
+        read = [(int(row[0]), decode_node(row[1])) for row in rows]
+        held.keep_nodes(read)
+        found += read
     return found
 
 
@@ -282,18 +337,38 @@ def _select_edges(
 
 
 def _neighbours(
-    connection: sqlite3.Connection, keys: list[int], *, kinds: tuple[EdgeKind, ...], direction: Direction
-) -> dict[int, list[int]]:
+    connection: sqlite3.Connection, held: Held, keys: list[int], *, kinds: tuple[EdgeKind, ...], direction: Direction
+) -> dict[int, tuple[int, ...]]:
+    """The other ends of the edges of these nodes."""
     numbers = ",".join(str(KIND_NUMBER[kind]) for kind in kinds)
+    ends = _ends(direction)
+    by_end: list[dict[int, tuple[int, ...]]] = []
+    for end in ends:
+        known = held.adjacent((end, numbers))
+        found = {key: known[key] for key in keys if key in known}
+        missing = [key for key in keys if key not in found]
+        if missing:
+            read = _adjacent(connection, missing, end=end, numbers=numbers)
+            held.keep_adjacent((end, numbers), read)
+            found |= read
+        by_end.append(found)
+    if len(by_end) == 1:
+        return by_end[0]
+    return {key: by_end[0][key] + by_end[1][key] for key in keys}
+
+
+def _adjacent(connection: sqlite3.Connection, keys: list[int], *, end: str, numbers: str) -> dict[int, tuple[int, ...]]:
+    """The other ends by node, gathered by SQLite: a row for each edge costs more than all else of a walk."""
+    other = "target" if end == "source" else "source"
     only = f" AND kind IN ({numbers})" if numbers else ""
-    found: dict[int, list[int]] = {}
-    for end in _ends(direction):
-        other = "target" if end == "source" else "source"
-        for marks, part in chunks(keys):
-            statements = [f"SELECT {end}, {other} FROM edge WHERE {end} IN ({marks}){only} AND target IS NOT NULL"]
-            if not kinds or EdgeKind.CALLS_RUNTIME in kinds:
-                statements.append(f"SELECT {end}, {other} FROM runtime_edge WHERE {end} IN ({marks})")
-            for statement in statements:
-                for near, far in connection.execute(statement, part):
-                    found.setdefault(near, []).append(far)
+    found: dict[int, tuple[int, ...]] = dict.fromkeys(keys, ())
+    for marks, part in chunks(keys):
+        statements = [
+            f"SELECT {end}, group_concat({other}) FROM edge WHERE {end} IN ({marks}){only} AND target IS NOT NULL"
+        ]
+        if not numbers or str(RUNTIME) in numbers.split(","):
+            statements.append(f"SELECT {end}, group_concat({other}) FROM runtime_edge WHERE {end} IN ({marks})")
+        for statement in statements:
+            for near, far in connection.execute(f"{statement} GROUP BY {end}", part):
+                found[near] += _decode_keys(f"[{far}]")
     return found
