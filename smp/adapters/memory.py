@@ -70,6 +70,9 @@ class MemoryGraph(GraphStore):
         for edges in (*self._edges.values(), self._observed):
             for key in [key for key, edge in edges.items() if not self._whole(edge)]:
                 del edges[key]
+        changed = {one for one, node in before.items() if one in self._nodes and self._is_other_text(node)}
+        for key in [key for key, edge in self._observed.items() if {edge.source, edge.target} & changed]:
+            del self._observed[key]
         self._scores = {node_id: score for node_id, score in self._scores.items() if node_id in self._nodes}
         self._forget_enrichments([node_id for node_id in before if node_id not in self._nodes])
         edges_after = self._all_edges()
@@ -88,6 +91,9 @@ class MemoryGraph(GraphStore):
     def _drop_owner(self, owner: Owner) -> None:
         for node_id in [node_id for node_id, (other, _) in self._nodes.items() if other == owner]:
             del self._nodes[node_id]
+
+    def _is_other_text(self, before: Node) -> bool:
+        return self._nodes[before.id][1].source_hash != before.source_hash
 
     def _whole(self, edge: Edge) -> bool:
         if edge.source not in self._nodes:

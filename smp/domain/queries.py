@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from smp.domain.communities import Community
 from smp.domain.graph import EdgeKind, Node, NodeKind, UnresolvedReason
-from smp.domain.ids import AgentId, ContentHash, FilePath, NodeId
+from smp.domain.ids import AgentId, CommitSha, ContentHash, FilePath, NodeId, SandboxId
 
 
 class Neighbourhood(Struct, frozen=True, kw_only=True):
@@ -317,6 +317,7 @@ class UnresolvedCall(Struct, frozen=True, kw_only=True):
     Attributes:
         action: `add_import`, `annotate_type` or `trace_runtime`. action_target: the file to do it in.
         lines: Where it is called, 1-based.
+        settled_by: What its caller was seen to call that this call can have been; sorted.
     """
 
     caller: NodeId
@@ -327,6 +328,7 @@ class UnresolvedCall(Struct, frozen=True, kw_only=True):
     action: str
     action_target: FilePath
     lines: tuple[int, ...] = ()
+    settled_by: tuple[NodeId, ...] = ()
 
 
 class NotLinked(Struct, frozen=True, kw_only=True):
@@ -361,20 +363,49 @@ class Attention(Struct, frozen=True, kw_only=True):
     recent_changes: tuple[RecentChange, ...]
 
 
+class ObservedAt(Struct, frozen=True, kw_only=True):
+    """Calls seen at one commit; sandbox_id and first_seen are of the first run that saw them."""
+
+    commit_sha: CommitSha | None
+    sandbox_id: SandboxId | None
+    first_seen: str | None
+    call_count: int
+
+
 class RuntimeCallee(Struct, frozen=True, kw_only=True):
+    """runs: oldest first; call_count is their sum."""
+
     node_id: NodeId
     file: FilePath
     call_count: int
     was_static_unresolved: bool
+    runs: tuple[ObservedAt, ...] = ()
+
+
+class SettledCall(Struct, frozen=True, kw_only=True):
+    """An unresolved call and what it can have been of what was seen; sorted."""
+
+    to_name: str
+    reason: UnresolvedReason
+    lines: tuple[int, ...]
+    answers: tuple[NodeId, ...]
 
 
 class RuntimeReport(Struct, frozen=True, kw_only=True):
-    """What a node was seen to call; unresolved_remaining: its unresolved calls that no observation settles."""
+    """What a node was seen to call.
+
+    Attributes:
+        static_only_callees: What its source says that it calls and no run has shown.
+        unresolved_remaining: Its unresolved calls that no observation settles. settled: the others, with their answers.
+        ran: Whether any run was seen to enter or leave the node; where none was, what is not shown says nothing.
+    """
 
     node_id: NodeId
     runtime_callees: tuple[RuntimeCallee, ...]
     static_only_callees: tuple[NodeId, ...]
     unresolved_remaining: int
+    settled: tuple[SettledCall, ...] = ()
+    ran: bool = False
 
 
 class StaleFile(Struct, frozen=True, kw_only=True):

@@ -211,7 +211,14 @@ def add_observations(capture: Capture, graph: GraphStore, metadata: MetadataStor
     written here stands against what was written there.
     """
     known = {edge_order(edge) for edge in graph.scan_edges(Scope(), (EdgeKind.CALLS_RUNTIME,))}
-    graph.observe_calls(edge for edge in capture.observed if edge_order(edge) not in known)
+    captured = capture.nodes
+    present_texts = {node.id: node.source_hash for node in graph.nodes(captured)}
+    changed = {one for one, node in captured.items() if present_texts.get(one, node.source_hash) != node.source_hash}
+    graph.observe_calls(
+        edge
+        for edge in capture.observed
+        if edge_order(edge) not in known and edge.source not in changed and edge.target not in changed
+    )
     present = {node.id for node in graph.nodes(capture.annotations)}
     ours = metadata.enrichments(present)
     put: dict[NodeId, Enrichment] = {}

@@ -127,10 +127,16 @@ class OverlayGraphStore(GraphStore):
         yield from sorted((*theirs, *inside), key=edge_order)
 
     def _kept(self, edges: Iterable[Edge]) -> list[Edge]:
-        """Edges of the base that the delta neither replaces nor robs of an end."""
+        """Edges of the base that the delta neither replaces nor robs of an end; what ran in another text goes with that."""
         found = list(edges)
         ends = {end for edge in found for end in (edge.source, edge.target) if end is not None}
-        owners = {node.id: _owner(node) for node in self._base.nodes(ends)}
+        theirs = self._base.nodes(ends)
+        owners = {node.id: _owner(node) for node in theirs}
+        changed = {
+            node.id
+            for node in theirs
+            if node.id in self._nodes and self._nodes[node.id].source_hash != node.source_hash
+        }
         present = {node.id for node in self.nodes(ends)}
         return [
             edge
@@ -138,6 +144,7 @@ class OverlayGraphStore(GraphStore):
             if (edge.kind in _KEPT_KINDS or owners.get(edge.source) not in self._hidden_edges)
             and edge.source in present
             and (edge.target is None or edge.target in present)
+            and not (edge.kind is EdgeKind.CALLS_RUNTIME and {edge.source, edge.target} & changed)
         ]
 
     def _whole(self, edges: Iterable[Edge]) -> list[Edge]:

@@ -31,7 +31,7 @@ class GraphStore(abc.ABC):
         """Replace the delta's parts and drop its removed owners, in one transaction.
 
         Applying the same delta twice is harmless and counts nothing the second time. CALLS_RUNTIME edges are kept
-        while both ends exist and dropped with either. An edge whose target does not exist after the transaction is
+        while both ends are as they were when the call ran (`source_hash`): what is dropped with an end, or with a change of one. An edge whose target does not exist after the transaction is
         kept only when it is a CALLS_UNRESOLVED.
         """
 

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from smp.domain.graph import Edge
 from smp.domain.ids import CommitSha, SandboxId
 from smp.domain.sandboxes import RuntimeCall
 from smp.domain.traces import Trace
@@ -33,7 +34,8 @@ def inject_calls(
 
     Args:
         view: The graph as the session sees it; names are resolved there.
-        store: Where the edges are kept. An edge with an end that only the session's view has is reported, not kept.
+        store: Where the edges are kept. An edge with an end that only the session's view has, or has with another text, is
+            reported, not kept.
     """
     linked = link_trace(
         trace,
@@ -42,7 +44,7 @@ def inject_calls(
         commit_sha=commit_sha,
         first_seen=seen_at.isoformat().replace("+00:00", "Z"),
     )
-    new = {(edge.source, edge.target) for edge in store.observe_calls(linked.edges)}
+    new = {(edge.source, edge.target) for edge in store.observe_calls(_of_same_text(linked.edges, view, store))}
     return InjectedCalls(
         calls=tuple(
             RuntimeCall(
@@ -57,3 +59,13 @@ def inject_calls(
         ),
         unresolved_frames=len(linked.unresolved),
     )
+
+
+def _of_same_text(edges: tuple[Edge, ...], view: GraphStore, store: GraphStore) -> list[Edge]:
+    """What ran as the store has it too; the rest is the session's own until it is committed."""
+    if view is store:
+        return list(edges)
+    ends = {end for edge in edges for end in (edge.source, edge.target) if end is not None}
+    seen = {node.id: node.source_hash for node in view.nodes(ends)}
+    kept = {node.id for node in store.nodes(ends) if seen.get(node.id) == node.source_hash}
+    return [edge for edge in edges if edge.source in kept and edge.target in kept]

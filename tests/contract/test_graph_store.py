@@ -198,6 +198,19 @@ def test_observed_calls_add_up_per_commit_and_outlive_an_update_of_their_files(
     assert store.edges([a.id], kinds=(EdgeKind.CALLS_RUNTIME,)) == ()
 
 
+@pytest.mark.parametrize("end", ["a", "c"])
+def test_observed_calls_end_with_the_text_of_either_end(store: Any, build: Any, chain: Any, end: str) -> None:
+    a, c = chain["a"], chain["c"]
+    store.observe_calls([build.edge("CALLS_RUNTIME", a, c, call_count=2, commit_sha="1" * 40)])
+    moved = build.function("b.py", "b", source_hash="2" * 64)
+    store.apply(build.delta(build.part("b.py", [build.file("b.py"), moved])))
+    assert [edge.target for edge in store.edges([a.id], kinds=(EdgeKind.CALLS_RUNTIME,))] == [c.id]
+    changed = build.function(f"{end}.py", end, source_hash="3" * 64)
+    counts = store.apply(build.delta(build.part(f"{end}.py", [build.file(f"{end}.py"), changed])))
+    assert store.edges([a.id], kinds=(EdgeKind.CALLS_RUNTIME,)) == ()
+    assert counts.relationships_updated >= 1
+
+
 def test_scores_are_replaced_as_a_whole_and_go_with_their_node(store: Any, build: Any, chain: Any) -> None:
     a, b, c = (chain[name].id for name in "abc")
     store.put_scores({a: Scores(pagerank=0.5, community_l1=b), b: Scores(pagerank=0.25), c: Scores(pagerank=0.25)})

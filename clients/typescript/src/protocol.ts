@@ -562,7 +562,11 @@ export interface ReportResult {
   readonly not_linked: readonly (NotLinkedResult)[];
 }
 
-/** A call without a proved target. candidates: ids of definitions it may mean; lines: where, 1-based. */
+/**
+ * A call without a proved target. candidates: ids of definitions it may mean; lines: where, 1-based.
+ *
+ * settled_by: ids that its caller was seen to call in traced runs and that this call can have been.
+ */
 export interface UnresolvedResult {
   readonly index_state?: IndexStateResult;
   readonly caller: string;
@@ -573,6 +577,7 @@ export interface UnresolvedResult {
   readonly action: string;
   readonly action_target: string;
   readonly lines: readonly (number)[];
+  readonly settled_by: readonly (string)[];
 }
 
 /** Files of a language of which definitions are known and no calls: that nothing calls them says nothing. */
@@ -582,22 +587,46 @@ export interface NotLinkedResult {
   readonly files: number;
 }
 
-/** unresolved_remaining: unresolved calls of the node that no observation settles. */
+/**
+ * static_only_callees: what the source says and no run has shown. unresolved_remaining: unresolved calls of the node that no
+ * observation settles; settled: the others. ran: a run was seen to enter or leave the node.
+ */
 export interface RuntimeResult {
   readonly index_state?: IndexStateResult;
   readonly node_id: string;
   readonly runtime_callees: readonly (RuntimeCalleeResult)[];
   readonly static_only_callees: readonly (string)[];
   readonly unresolved_remaining: number;
+  readonly settled: readonly (SettledCallResult)[];
+  readonly ran: boolean;
 }
 
-/** was_static_unresolved: the source alone does not give this callee. */
+/** was_static_unresolved: the source alone does not give this callee. runs: per commit, oldest first. */
 export interface RuntimeCalleeResult {
   readonly index_state?: IndexStateResult;
   readonly node_id: string;
   readonly file: string;
   readonly call_count: number;
   readonly was_static_unresolved: boolean;
+  readonly runs: readonly (ObservedAtResult)[];
+}
+
+/** Calls seen at one commit; sandbox_id and first_seen are of the first run that saw them. */
+export interface ObservedAtResult {
+  readonly index_state?: IndexStateResult;
+  readonly commit_sha: string | null;
+  readonly sandbox_id: string | null;
+  readonly first_seen: string | null;
+  readonly call_count: number;
+}
+
+/** An unresolved call, and the ids of what it can have been of what was seen. */
+export interface SettledCallResult {
+  readonly index_state?: IndexStateResult;
+  readonly to_name: string;
+  readonly reason: "ambiguous" | "dynamic" | "not_in_imports";
+  readonly lines: readonly (number)[];
+  readonly answers: readonly (string)[];
 }
 
 /** Metadata as the source has it. source_hash: SHA-256 of the node's own source. */

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping
 
-from smp.adapters.graph_sqlite.rows import KIND_NUMBER, RUNTIME, chunks, encode_edge, encode_node
+from smp.adapters.graph_sqlite.rows import KIND_NUMBER, RUNTIME, chunks, decode_node, encode_edge, encode_node
 from smp.adapters.graph_sqlite.words import drop_words, put_words, wordless
 from smp.domain.graph import DeltaCounts, Edge, EdgeKind, GraphDelta, GraphPart, Node, Owner
 from smp.domain.ids import NodeId
@@ -69,6 +69,8 @@ class Application:
                 fresh.append((node, body))
             elif old[1] != body:
                 self._update_node(old[0], node, body, bodies)
+                if decode_node(old[1]).source_hash != node.source_hash:
+                    self._forget_observed(old[0])
             else:
                 same[old[0]] = node
         self._remove_nodes(stored)
@@ -83,6 +85,11 @@ class Application:
         )
         put_words(self._sql, [(key, node)], bodies=bodies)
         self._updated += 1
+
+    def _forget_observed(self, key: int) -> None:
+        """What ran was another text."""
+        done = self._sql.execute("DELETE FROM runtime_edge WHERE source = ? OR target = ?", (key, key))
+        self._edges += done.rowcount
 
     def _insert_nodes(self, owner_key: int, fresh: list[tuple[Node, bytes]], bodies: Mapping[NodeId, str]) -> None:
         if not fresh:

@@ -21,7 +21,10 @@ class ReportParams(Params, frozen=True, kw_only=True):
 
 
 class UnresolvedResult(Result, frozen=True, kw_only=True):
-    """A call without a proved target. candidates: ids of definitions it may mean; lines: where, 1-based."""
+    """A call without a proved target. candidates: ids of definitions it may mean; lines: where, 1-based.
+
+    settled_by: ids that its caller was seen to call in traced runs and that this call can have been.
+    """
 
     caller: str
     file: str
@@ -31,6 +34,7 @@ class UnresolvedResult(Result, frozen=True, kw_only=True):
     action: str
     action_target: str
     lines: tuple[int, ...]
+    settled_by: tuple[str, ...] = ()
 
 
 class NotLinkedResult(Result, frozen=True, kw_only=True):
@@ -69,22 +73,45 @@ class RuntimeParams(Params, frozen=True, kw_only=True):
     commit_sha: Commit | UnsetType = UNSET
 
 
+class ObservedAtResult(Result, frozen=True, kw_only=True):
+    """Calls seen at one commit; sandbox_id and first_seen are of the first run that saw them."""
+
+    commit_sha: str | None
+    sandbox_id: str | None
+    first_seen: str | None
+    call_count: int
+
+
 class RuntimeCalleeResult(Result, frozen=True, kw_only=True):
-    """was_static_unresolved: the source alone does not give this callee."""
+    """was_static_unresolved: the source alone does not give this callee. runs: per commit, oldest first."""
 
     node_id: str
     file: str
     call_count: int
     was_static_unresolved: bool
+    runs: tuple[ObservedAtResult, ...] = ()
+
+
+class SettledCallResult(Result, frozen=True, kw_only=True):
+    """An unresolved call, and the ids of what it can have been of what was seen."""
+
+    to_name: str
+    reason: Literal["not_in_imports", "ambiguous", "dynamic"]
+    lines: tuple[int, ...]
+    answers: tuple[str, ...]
 
 
 class RuntimeResult(Result, frozen=True, kw_only=True):
-    """unresolved_remaining: unresolved calls of the node that no observation settles."""
+    """static_only_callees: what the source says and no run has shown. unresolved_remaining: unresolved calls of the node that no
+    observation settles; settled: the others. ran: a run was seen to enter or leave the node.
+    """
 
     node_id: str
     runtime_callees: tuple[RuntimeCalleeResult, ...]
     static_only_callees: tuple[str, ...]
     unresolved_remaining: int
+    settled: tuple[SettledCallResult, ...] = ()
+    ran: bool = False
 
 
 @rpc_method("smp/linker/runtime")

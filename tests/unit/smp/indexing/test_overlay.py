@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from smp.adapters.memory import MemoryStore
 from smp.domain.errors import Refused
 from smp.domain.graph import Direction, Edge, EdgeKind, GraphDelta, GraphPart, Node, NodeKind, Owner, Scope
-from smp.domain.ids import FilePath, mint_node_id
+from smp.domain.ids import ContentHash, FilePath, mint_node_id
 from smp.indexing.overlay import OverlayGraphStore
 
 
@@ -112,3 +113,13 @@ def test_an_overlay_is_read_only(pair: Any) -> None:
         overlay.apply(GraphDelta())
     with pytest.raises(Refused):
         overlay.put_scores({})
+
+
+def test_calls_that_ran_in_another_text_are_not_shown() -> None:
+    base = MemoryStore()
+    base.apply(BASE)
+    base.observe_calls([edge(EdgeKind.CALLS_RUNTIME, A, B), edge(EdgeKind.CALLS_RUNTIME, A, C)])
+    changed = replace(B, source_hash=ContentHash("2" * 64))
+    overlay = OverlayGraphStore(base, GraphDelta(parts=(part("b.py", (changed,)), part("c.py", (C,)))))
+    kept = overlay.edges([A.id], kinds=(EdgeKind.CALLS_RUNTIME,))
+    assert [one.target for one in kept] == [C.id]

@@ -77,3 +77,49 @@ def test_observations_of_one_commit_can_be_asked_for(store: MemoryStore) -> None
 def test_what_never_ran_keeps_its_open_calls(store: MemoryStore) -> None:
     found = observed_calls(store, resolve_node(store, "flush", path="node_id"), commit_sha=None)
     assert (found.runtime_callees, found.unresolved_remaining) == ((), 2)
+
+
+def test_observations_are_listed_by_commit_and_what_never_ran_is_said(store: MemoryStore) -> None:
+    found = observed_calls(store, resolve_node(store, "step", path="node_id"), commit_sha=None)
+    assert [(run.commit_sha, run.call_count) for run in found.runtime_callees[1].runs] == [
+        ("abc1234", 2),
+        ("def5678", 3),
+    ]
+    assert found.ran
+    assert not observed_calls(store, resolve_node(store, "flush", path="node_id"), commit_sha=None).ran
+    assert observed_calls(store, resolve_node(store, "src/db.py#save", path="node_id"), commit_sha="abc").ran
+    assert not observed_calls(store, resolve_node(store, "src/db.py#load", path="node_id"), commit_sha="def").ran
+
+
+def test_a_settled_call_points_to_its_answer(store: MemoryStore) -> None:
+    found = observed_calls(store, resolve_node(store, "step", path="node_id"), commit_sha=None)
+    assert [(call.to_name, call.answers) for call in found.settled] == [("table[key]", ("function:src/db.py#save",))]
+    listed = unresolved_calls(store, Scope(kind="file", prefix="src/run.py"))
+    assert {(call.to_name, call.settled_by) for call in listed.unresolved} == {
+        ("obj.load", ()),
+        ("save", ()),
+        ("table[key]", ("function:src/db.py#save",)),
+    }
+
+
+def test_a_call_without_a_name_is_answered_by_what_no_other_call_names(graph_of: GraphOf) -> None:
+    store = graph_of("""
+        file a.py
+        function a.py#run
+        function a.py#save
+        function a.py#on_paid
+        function a.py#known
+        a.py#run CALLS_UNRESOLVED ? name=store.save reason=ambiguous line=2
+        a.py#run CALLS_UNRESOLVED ? name=handler reason=dynamic line=3
+        a.py#run CALLS_UNRESOLVED ? name=gone.close reason=ambiguous line=4
+        a.py#run CALLS_STATIC a.py#known
+        a.py#run CALLS_RUNTIME a.py#known count=1 commit=abc1234
+        a.py#run CALLS_RUNTIME a.py#save count=1 commit=abc1234
+        a.py#run CALLS_RUNTIME a.py#on_paid count=1 commit=abc1234
+    """)
+    found = observed_calls(store, resolve_node(store, "run", path="node_id"), commit_sha=None)
+    assert {(call.to_name, call.answers) for call in found.settled} == {
+        ("store.save", ("function:a.py#save",)),
+        ("handler", ("function:a.py#on_paid",)),
+    }
+    assert found.unresolved_remaining == 1
