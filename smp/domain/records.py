@@ -1,6 +1,6 @@
 """Records of what was done and learned (spec/records.md), and the edges between them (spec/record-graph.txt).
 
-Times are RFC 3339 texts in UTC, as they are written; records of equal precision sort as texts.
+Times are RFC 3339 texts in UTC that end in `Z`, as they are written; `instant` makes them sort.
 """
 
 from __future__ import annotations
@@ -19,6 +19,11 @@ EdgeType = Literal[
 Direction = Literal["in", "out", "either"]
 
 RuleStatus = Literal["proposed", "accepted", "rejected"]
+
+
+def instant(at: str) -> str:
+    """What sorts as the times do, also where one of them has a fraction of a second and the other has none."""
+    return at.removesuffix("Z")
 
 
 class FailureNote(Struct, frozen=True, kw_only=True):

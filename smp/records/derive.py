@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 
-from smp.domain.records import Episode, Fact, RecordEdge, Rule
+from smp.domain.records import Episode, Fact, RecordEdge, Rule, instant
 from smp.records import nodes
 from smp.records.reading import Records
 
@@ -23,7 +23,7 @@ def implied_edges(records: Records) -> tuple[RecordEdge, ...]:
     found: dict[str, RecordEdge] = {}
     for edge in _sightings(records):
         known = found.get(edge.id)
-        if known is None or edge.at >= known.at:
+        if known is None or instant(edge.at) >= instant(known.at):
             found[edge.id] = edge
     return tuple(found.values())
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 
 from smp.domain.errors import Unavailable
-from smp.domain.records import RecordEdge
+from smp.domain.records import RecordEdge, instant
 from smp.ports.record_files import RecordFile, RecordFiles
 from smp.records.edge_files import Corrupt, encode_index, encode_line, parse_index, parse_log
 
@@ -47,7 +47,7 @@ class EdgeStore:
         merged = dict(self.edges)
         for edge in sightings:
             known = merged.get(edge.id)
-            if known is None or edge.at >= known.at:
+            if known is None or instant(edge.at) >= instant(known.at):
                 merged[edge.id] = edge
         kept = _newest(merged)
         fresh = [edge for key, edge in kept.items() if key not in self.edges]
@@ -62,7 +62,7 @@ class EdgeStore:
         Returns:
             How many were dropped.
         """
-        kept = {key: edge for key, edge in self.edges.items() if edge.at > before}
+        kept = {key: edge for key, edge in self.edges.items() if instant(edge.at) > instant(before)}
         dropped = len(self.edges) - len(kept)
         self.edges = kept
         self._write((), rewrite=dropped > 0)
@@ -93,20 +93,29 @@ class EdgeStore:
     def _write(self, fresh: Iterable[RecordEdge], *, rewrite: bool) -> None:
         try:
             if rewrite:
+                # Gone first: what replaces the log may have its length, and an index is believed by that.
+                self._set_index_aside()
                 body = b"".join(encode_line(edge) + b"\n" for edge in self.edges.values())
                 self._files.replace(RecordFile.EDGES, body)
                 self._log_bytes = len(body)
             elif fresh:
                 self._log_bytes = self._files.append(RecordFile.EDGES, map(encode_line, fresh))
             if self._corrupt:
-                self._files.set_aside(RecordFile.INDEX)
-                self._corrupt = False
+                self._set_index_aside()
             body = encode_index(self.edges.values(), log_bytes=self._log_bytes)
             if body != self._index:
                 self._files.replace(RecordFile.INDEX, body)
                 self._index = body
         except Unavailable as error:
             self.warnings.append(f"{error.message}; nothing was kept")
+
+    def _set_index_aside(self) -> None:
+        """A damaged one is kept for people to look at."""
+        if self._corrupt:
+            self._files.set_aside(RecordFile.INDEX)
+        else:
+            self._files.delete((RecordFile.INDEX,))
+        self._corrupt, self._index = False, None
 
 
 def locked(files: RecordFiles, warnings: list[str]) -> AbstractContextManager[None]:
@@ -134,6 +143,6 @@ def _newest(edges: dict[str, RecordEdge]) -> dict[str, RecordEdge]:
     """The newest edges by `at`, then id, in their present order; all of them while the bound is kept."""
     if len(edges) <= MAX_EDGES:
         return edges
-    ranked = sorted(edges.values(), key=lambda edge: (edge.at, edge.id), reverse=True)
+    ranked = sorted(edges.values(), key=lambda edge: (instant(edge.at), edge.id), reverse=True)
     chosen = {edge.id for edge in ranked[:MAX_EDGES]}
     return {key: edge for key, edge in edges.items() if key in chosen}

@@ -19,7 +19,7 @@ from smp.ports.artifact_store import EXECUTION, VERIFY, ArtifactStore
 from smp.records.failures import failures_of, trials_of
 from smp.records.reading import MAX_FILES, MAX_RECORD_BYTES
 
-_RUN_DRIVER = re.compile(r"session/.+/([A-Za-z0-9_-]{1,64})")
+_RUN_DRIVER = re.compile(r"session/.+/([A-Za-z0-9_-]{1,64})(?:~.*)?")
 MAX_TASK = 500
 
 

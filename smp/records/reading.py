@@ -19,6 +19,7 @@ MAX_MESSAGE, MAX_TEXT = 2000, 4000
 _TAIL = r"[A-Za-z0-9_-]"
 _EPISODE = re.compile(rf"ep_{_TAIL}{{4,64}}")
 _RUN = re.compile(rf"run-{_TAIL}{{1,64}}")
+_TIME = re.compile(r"(\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d(?:\.\d{1,9})?)(?:Z|[+-]00:00)")
 _FINGERPRINT = re.compile(rf"fp_{_TAIL}{{4,64}}")
 
 R = TypeVar("R", Episode, Fact, Rule)
@@ -118,6 +119,14 @@ def _required(raw: dict[str, Any], key: str) -> str:
     return value
 
 
+def _time(raw: dict[str, Any]) -> str:
+    at = _required(raw, "at")
+    found = _TIME.fullmatch(at)
+    if found is None:
+        raise _Wrong(f"at is {at[:40]!r}, no time like 2025-02-15T10:00:00Z")
+    return f"{found[1]}Z"
+
+
 def _texts(raw: dict[str, Any], key: str, bound: int) -> tuple[str, ...]:
     values = raw.get(key)
     if values is None:
@@ -143,7 +152,7 @@ def _episode(value: object) -> Episode:
         raise _Wrong("failures is not a list")
     return Episode(
         id=identity,
-        at=_required(raw, "at"),
+        at=_time(raw),
         run_id=run if isinstance(run, str) and _RUN.fullmatch(run) else None,
         files_changed=_texts(raw, "files_changed", MAX_FILES),
         failures=tuple(
@@ -175,7 +184,7 @@ def _fact(value: object) -> Fact:
         raise _Wrong("no sources")
     return Fact(
         id=_required(raw, "id"),
-        at=_required(raw, "at"),
+        at=_time(raw),
         kind=_word(raw, "kind"),
         sources=_texts(raw, "sources", MAX_SOURCES),
         text=_word(raw, "text")[:MAX_TEXT],
@@ -187,7 +196,7 @@ def _rule(value: object) -> Rule:
     status = raw.get("status")
     return Rule(
         id=_required(raw, "id"),
-        at=_required(raw, "at"),
+        at=_time(raw),
         evidence=_texts(raw, "evidence", MAX_SOURCES),
         fingerprints=_texts(raw, "fingerprints", MAX_SOURCES),
         seeded=raw.get("seeded") is True,

@@ -31,6 +31,12 @@ def test_a_session_that_a_run_drove_names_the_run(world: World) -> None:
     assert [episode.run_id for episode in world.records.records().episodes] == ["run-0123-abcd"]
 
 
+def test_a_run_that_an_operator_has_reset_keeps_its_name(world: World) -> None:
+    session = world.id(driver="session/ses_x/0123-abcd~77")
+    world.service.close(session, "aborted", driver="session/ses_x/0123-abcd~77")
+    assert [episode.run_id for episode in world.records.records().episodes] == ["run-0123-abcd"]
+
+
 def test_a_session_that_expires_is_remembered_once(world: World) -> None:
     write_cart(world)
     world.clock.forward(61)
