@@ -46,7 +46,8 @@ class AgentActivities:
 
         Idempotent by `key`: a command that has run is answered from the log, and the box still holds its work.
         """
-        self._services.sessions.require(step.session_id, driver=step.driver, method="smp/sandbox/execute")
+        session = self._services.sessions.require(step.session_id, driver=step.driver, method="smp/sandbox/execute")
+        self._services.sessions.note_command(session, step.sandbox_id, step.command, key=step.key)
         record = self._services.sandboxes.execute(
             step.sandbox_id,
             told(step),
@@ -56,6 +57,8 @@ class AgentActivities:
             heartbeat=stop_if_cancelled,
             trace=False,
         )
+        ended = record.execution
+        self._services.sessions.note_command(session, step.sandbox_id, step.command, ended=ended, key=step.key)
         words = contract.shortened(execution_words(record.execution))
         if record.execution.exit_code != 0 or record.execution.timed_out:
             return contract.Proposal(verdict=Verdict.FAIL, detail=words)

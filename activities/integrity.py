@@ -88,6 +88,7 @@ class IntegrityActivities:
             key=_verify_id(step.key),
             heartbeat=stop_if_cancelled,
         )
+        self._services.sessions.note_verdict(session, report, key=step.key)
         return contract.Verified(
             verdict=VERDICTS[report.failure_code],
             verify_id=report.id,

@@ -12,6 +12,7 @@ from activities.heartbeat import stop_if_cancelled
 from smp.domain.errors import Fenced, SequenceViolation, SessionExpired, SessionNotFound
 from smp.domain.runs import Verdict
 from smp.domain.sandboxes import Execution
+from smp.safety.audit import FILE_WRITE
 
 if TYPE_CHECKING:
     from smp.services import Services
@@ -41,6 +42,7 @@ class SandboxActivities:
     @activity.defn(name=contract.SANDBOX_WRITE, no_thread_cancel_exception=True)
     def write(self, step: contract.ChangeStep) -> contract.Done:
         """The change set into the box, all or nothing. Idempotent by content; outside the scope it is refused."""
+        session = self._services.sessions.require(step.session_id, driver=step.driver, method="smp/sandbox/write")
         for file in step.change.files:
             self._services.sessions.require(step.session_id, write=file, driver=step.driver, method="smp/sandbox/write")
         present = {
@@ -52,6 +54,9 @@ class SandboxActivities:
             as_written(file, present.get(file.path)) for file in loaded(self._services.artifacts, step.change)
         )
         self._services.sandboxes.write(step.sandbox_id, files, session_id=step.session_id)
+        self._services.sessions.note_step(
+            session, method=FILE_WRITE, target=step.sandbox_id, files=step.change.files, result="written", key=step.key
+        )
         return contract.Done(detail=f"{len(files)} files")
 
     @activity.defn(name=contract.SANDBOX_EXECUTE, no_thread_cancel_exception=True)
@@ -60,7 +65,8 @@ class SandboxActivities:
 
         A failing test is a verdict, not an error. A try that died is run again from the start.
         """
-        self._services.sessions.require(step.session_id, driver=step.driver, method="smp/sandbox/execute")
+        session = self._services.sessions.require(step.session_id, driver=step.driver, method="smp/sandbox/execute")
+        self._services.sessions.note_command(session, step.sandbox_id, step.command, key=step.key)
         record = self._services.sandboxes.execute(
             step.sandbox_id,
             step.command,
@@ -71,6 +77,7 @@ class SandboxActivities:
             heartbeat=stop_if_cancelled,
         )
         done = record.execution
+        self._services.sessions.note_command(session, step.sandbox_id, step.command, ended=done, key=step.key)
         verdict = Verdict.PASS if done.exit_code == 0 and not done.timed_out else Verdict.FAIL
         ending, _, output = execution_words(done).partition("\n")
         words = f"{ending}, {len(record.calls)} calls between definitions seen\n{output}".strip()
@@ -89,11 +96,5 @@ class SandboxActivities:
 
 def execution_words(done: Execution) -> str:
     """What a command did, for people and for agents: how it ended, then what it said."""
-    if done.timed_out:
-        ending = "stopped at its time limit"
-    elif done.memory_killed:
-        ending = "killed at its memory limit"
-    else:
-        ending = f"exit code {done.exit_code}"
     output = "\n".join(part for part in (done.stdout.strip(), done.stderr.strip()) if part)
-    return f"{ending} after {done.duration_ms / 1000:.1f} s\n{output}".strip()
+    return f"{done.ending} after {done.duration_ms / 1000:.1f} s\n{output}".strip()

@@ -107,6 +107,13 @@ class Execution(Struct, frozen=True, kw_only=True):
     trace: Trace | None = None
     outputs: dict[str, bytes] = {}
 
+    @property
+    def ending(self) -> str:
+        """How it ended, in words."""
+        if self.timed_out:
+            return "stopped at its time limit"
+        return "killed at its memory limit" if self.memory_killed else f"exit code {self.exit_code}"
+
 
 class ChangedFile(Struct, frozen=True, kw_only=True):
     """An entry of a box's change set against its commit; `content` is None for a deletion."""

@@ -15,7 +15,9 @@ from msgspec import Struct
 from smp.domain.ids import ContentHash, FilePath
 from smp.domain.sessions import AuditEvent
 
-_WRITES = frozenset({"smp/update", "smp/batch_update", "FILE_WRITE"})
+FILE_WRITE = "FILE_WRITE"
+"""Files written into a box on the session's behalf, before the memory is told of them."""
+_WRITES = frozenset({"smp/update", "smp/batch_update", FILE_WRITE})
 _NO_READS = (
     "smp/session/",
     "smp/guard/",

@@ -158,7 +158,7 @@ class Ledger:
         key: str = "",
         inputs: object = None,
         verdict: str | None = None,
-        target: FilePath | None = None,
+        target: str | None = None,
         files: tuple[FilePath, ...] = (),
         detail: str | None = None,
         cause: str | None = None,

@@ -11,7 +11,9 @@ import msgspec
 
 from smp.domain.errors import CheckpointNotFound, Invalid, LockConflict, NotFound, SequenceViolation
 from smp.domain.ids import AuditId, CheckpointId, FilePath, SessionId
+from smp.domain.mutants import IntegrityReport
 from smp.domain.paths import repository_path
+from smp.domain.sandboxes import Execution
 from smp.domain.session_steps import (
     CheckpointTaken,
     DryrunReport,
@@ -30,6 +32,9 @@ from smp.safety.exposure import hot_rule
 from smp.safety.lifecycle import SessionLife, paths_of
 from smp.safety.sequence import Step, progress_of, refusal
 from smp.safety.workspace import nodes_in
+
+_COMMAND_CHARACTERS = 500
+"""Of a command that its line in the record keeps; all of it is in the log of executions."""
 
 
 class SessionService(SessionLife):
@@ -295,6 +300,71 @@ class SessionService(SessionLife):
                 target=files[0] if len(files) == 1 else None,
                 files=files,
             )
+
+    def note_step(
+        self,
+        session: Session,
+        *,
+        method: str,
+        target: str | None = None,
+        files: tuple[FilePath, ...] = (),
+        result: str,
+        detail: str | None = None,
+        key: str = "",
+    ) -> None:
+        """Put on record what another service does for a session: a command, a verdict on tests, files written into its box.
+
+        Args:
+            session: As `require` returned it for the step.
+            key: Repeating with the same key leaves one line.
+
+        Raises:
+            SessionNotFound, SessionExpired, Fenced: The session has ended, or was taken over, meanwhile.
+        """
+        self._ledger.commit(
+            session,
+            method=method,
+            result=result,
+            key=key,
+            inputs=target,
+            verdict=result,
+            target=target,
+            files=files,
+            detail=detail,
+        )
+
+    def note_command(
+        self, session: Session, sandbox_id: str, command: str, *, ended: Execution | None = None, key: str = ""
+    ) -> None:
+        """A command in a box: put on record before it runs, so that one that nobody lived to see the end of is there too; and its end.
+
+        Raises:
+            SessionNotFound, SessionExpired, Fenced: See `note_step`.
+        """
+        self.note_step(
+            session,
+            method="smp/sandbox/execute",
+            target=sandbox_id,
+            result="started" if ended is None else ended.ending,
+            detail=command[:_COMMAND_CHARACTERS],
+            key=f"{key}:started" if key and ended is None else key,
+        )
+
+    def note_verdict(self, session: Session, report: IntegrityReport, *, key: str = "") -> None:
+        """What the integrity gate has said of a target and its tests.
+
+        Raises:
+            SessionNotFound, SessionExpired, Fenced: See `note_step`.
+        """
+        self.note_step(
+            session,
+            method="smp/verify/integrity",
+            target=report.target_file,
+            files=(FilePath(report.target_file), FilePath(report.test_file)),
+            result=report.failure_code or report.status,
+            detail=report.id,
+            key=key,
+        )
 
     def describe(self, session_id: str, files: tuple[FilePath, ...], *, method: str, what: str) -> None:
         """Let a session add words to what lies in these files, as its scope allows: on record before it happens.

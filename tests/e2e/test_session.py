@@ -91,6 +91,18 @@ def test_a_bug_is_shown_fixed_verified_and_pushed(shop: Shop) -> None:
     assert outcome.status == "completed", outcome.detail
     assert outcome.attempts == {"fail": 1}
     assert "mutants of the changed lines were noticed" in outcome.notes["verify"]
+    events = services.session_store.events(outcome.session_id)
+    worked = ("FILE_WRITE", "smp/sandbox/execute", "smp/verify/integrity", "smp/handoff/pr")
+    assert [(event.method, event.result) for event in events if event.method in worked] == [
+        ("FILE_WRITE", "written"),
+        ("smp/sandbox/execute", "started"),
+        ("smp/sandbox/execute", "exit code 1"),
+        ("FILE_WRITE", "written"),
+        ("smp/sandbox/execute", "started"),
+        ("smp/sandbox/execute", "exit code 0"),
+        ("smp/verify/integrity", "passed"),
+        ("smp/handoff/pr", "open"),
+    ]
     assert outcome.report is not None
     assert "## Mutation testing" in Path(outcome.report).read_text()
     shop.git("fetch", "--quiet", "origin", str(outcome.branch))

@@ -152,6 +152,7 @@ def execute(params: ExecuteParams, ctx: RequestContext) -> ExecuteResult:
     box = services.sandboxes.get(params.sandbox_id, session_id=_owner(given(params.session_id), params.sandbox_id, ctx))
     session = services.sessions.require(box.spec.session_id, method="smp/sandbox/execute")
     services.indexer.ensure_fresh()
+    services.sessions.note_command(session, box.spec.sandbox_id, params.command)
     record = services.sandboxes.execute(
         box.spec.sandbox_id,
         params.command,
@@ -159,6 +160,7 @@ def execute(params: ExecuteParams, ctx: RequestContext) -> ExecuteResult:
         graph=services.sessions.graph_for(session.id),
     )
     done = record.execution
+    services.sessions.note_command(session, box.spec.sandbox_id, params.command, ended=done)
     return ExecuteResult(
         exit_code=done.exit_code,
         stdout=done.stdout,

@@ -108,6 +108,7 @@ def integrity(params: IntegrityParams, ctx: RequestContext) -> PassedResult | Fa
     box = services.sandboxes.get(params.sandbox_id)
     session = services.sessions.require(box.spec.session_id, method="smp/verify/integrity")
     report = services.integrity.verify(session, box, params.target_file, params.test_file)
+    services.sessions.note_verdict(session, report)
     return integrity_result(report)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from smp.bootstrap import build_platform
-from smp.domain.ids import AgentId
+from smp.domain.ids import AgentId, SessionId
 from smp.domain.session_steps import OpenSession
 from smp.indexing.pipeline import FileChange
 from smp.rpc.dispatcher import Dispatcher
@@ -88,6 +88,11 @@ def test_spawn_execute_destroy(services: Services, ask: Ask) -> None:
     done = ask("execute", sandbox_id=box["sandbox_id"], command="echo out; echo err >&2; exit 3")
     assert (done["exit_code"], done["stdout"], done["stderr"]) == (3, "out\n", "err\n")
     assert (done["timed_out"], done["truncated"], done["network_blocks"]) == (False, False, [])
+    ran = [event for event in services.session_store.events(SessionId(session)) if event.method == "smp/sandbox/execute"]
+    assert [(event.target, event.result) for event in ran] == [
+        (box["sandbox_id"], "started"),
+        (box["sandbox_id"], "exit code 3"),
+    ]
     gone = ask("destroy", sandbox_id=box["sandbox_id"], session_id=session)
     assert (gone["sandbox_id"], gone["status"]) == (box["sandbox_id"], "destroyed")
     assert gone["resources_freed"]["filesystem_mb"] >= 0
