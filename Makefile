@@ -13,7 +13,8 @@ setup: ## Debian packages (as root) and the virtual environment
 demo: setup ## All set-up, then one whole session on a real repository
 	@$(PY) -m examples.demo
 
-test: setup ## All set-up, then every test, with the seconds of each stage
+test: ## All set-up, then every test, with the seconds of each stage
+	@infra/setup.sh --tests
 	@$(PY) infra/stages.py test
 
 check: setup ## Format, lint, types, import rules, unit tests: a minute

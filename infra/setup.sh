@@ -1,6 +1,7 @@
 #!/bin/sh
 # Everything that the project needs on this machine: Debian packages (as root), the virtual environment from the lock.
 # Idempotent; says what it does before it does it; a failure is one sentence with the way out.
+# With --tests also what only tests need: a browser.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -12,6 +13,9 @@ command -v git >/dev/null 2>&1 || need="$need git"
 command -v bwrap >/dev/null 2>&1 || need="$need bubblewrap"
 ldconfig -p 2>/dev/null | grep -q 'libseccomp\.so\.2' || need="$need libseccomp2"
 command -v setpriv >/dev/null 2>&1 || need="$need util-linux"
+if [ "${1:-}" = --tests ]; then
+    command -v chromedriver >/dev/null 2>&1 || need="$need chromium chromium-driver"
+fi
 python=$(command -v python3 || true)
 [ -n "$python" ] || need="$need python3 python3-venv"
 # The ebpf tracer is root's alone, and an extra: where there is no such package, `smp doctor` says what is missing.

@@ -17,9 +17,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from smp.domain.access import Grant
 from smp.ports.token_store import TokenStore
+from smp.rpc.console import OPEN_PREFIX
 
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
-_OPEN_PATHS = frozenset({"/healthz", "/readyz"})
+_OPEN_PATHS = frozenset({"/healthz", "/readyz", "/"})
 _GRANT = "smp.grant"
 SUBPROTOCOL = "smp"
 """Of `/ws`. A browser cannot send a header with a WebSocket: it offers `smp` and `smp.bearer.<token, URL-safe base64 unpadded>`."""
@@ -58,7 +59,7 @@ class Gate:
             await self._refuse(403, "foreign Host header; use the address that the server prints", scope, receive, send)
         elif origin and origin.partition("://")[2].lower() != host.lower():
             await self._refuse(403, "foreign Origin header", scope, receive, send)
-        elif scope["path"] in _OPEN_PATHS:
+        elif scope["path"] in _OPEN_PATHS or scope["path"].startswith(OPEN_PREFIX):
             await self._app(scope, receive, send)
         else:
             # Here and not on a thread: it costs a look at a file's stamp, and a read of that small file after a change.

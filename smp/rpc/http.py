@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from importlib.resources import files
 from typing import TypeVar, TypeVarTuple
 
 import msgspec
@@ -21,7 +20,7 @@ from msgspec import UnsetType
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -29,6 +28,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from smp.domain.access import Grant
 from smp.domain.errors import SmpError
 from smp.rpc import markdown
+from smp.rpc.console import console_routes
 from smp.rpc.dispatcher import Bounds, Dispatcher
 from smp.rpc.dispatcher import Response as RpcResponse
 from smp.rpc.gate import SUBPROTOCOL, Gate, grant_of
@@ -245,10 +245,6 @@ class RpcServer:
         """Prometheus."""
         return Response(self.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    async def console(self, _: Request) -> Response:
-        """The page at `/`."""
-        return HTMLResponse(files("smp.rpc").joinpath("console.html").read_text("utf-8"))
-
 
 class _Gone(Exception):
     """The client went away before its request was whole."""
@@ -297,7 +293,7 @@ def build_app(
             Route("/healthz", server.healthz),
             Route("/readyz", server.readyz),
             Route("/metrics", server.metrics_text),
-            Route("/", server.console),
+            *console_routes(),
         ],
         lifespan=lifespan,
     )

@@ -426,6 +426,28 @@ export interface DecideParams {
   readonly session_id?: string;
 }
 
+/** The whole repository. */
+export interface MapParams {
+
+}
+
+/** Lines are 1-based and inclusive; the whole file where they are left out. */
+export interface SourceParams {
+  readonly file_path: string;
+  readonly first?: number;
+  readonly last?: number;
+}
+
+/** The newest first. */
+export interface SessionsParams {
+  readonly limit?: number;
+}
+
+/** An open or an ended session. */
+export interface StepsParams {
+  readonly session_id: string;
+}
+
 /** status: `partial` when a part of a file did not parse; the rest of it counts. */
 export interface MemoryUpdateResult {
   readonly index_state?: IndexStateResult;
@@ -1264,13 +1286,13 @@ export interface ChainResult {
 /** Dependencies first, then low risk first. external_files_at_risk: importers outside the plan. */
 export interface PlanResult {
   readonly index_state?: IndexStateResult;
-  readonly execution_order: readonly (StepResult)[];
+  readonly execution_order: readonly (PlanningStepResult)[];
   readonly inter_file_conflicts: readonly (CycleResult)[];
   readonly external_files_at_risk: readonly (string)[];
 }
 
 /** depends_on_steps: steps whose files this one imports. */
-export interface StepResult {
+export interface PlanningStepResult {
   readonly index_state?: IndexStateResult;
   readonly step: number;
   readonly file: string;
@@ -1500,7 +1522,7 @@ export interface RollbackResult {
   readonly memory_resynced: true;
 }
 
-export interface LockResult {
+export interface SafetyLockResult {
   readonly index_state?: IndexStateResult;
   readonly granted: readonly (string)[];
   readonly denied: readonly (DeniedResult)[];
@@ -1804,6 +1826,104 @@ export interface DecideResult {
   readonly decided_at: string;
 }
 
+/** What the console draws. repository: its folder's name. */
+export interface MapResult {
+  readonly index_state?: IndexStateResult;
+  readonly repository: string;
+  readonly files: readonly (MapFileResult)[];
+  readonly communities: readonly (MapCommunityResult)[];
+  readonly bridges: readonly (MapBridgeResult)[];
+}
+
+/** community: of the coarse level; null where the file is in none. heat: of its hottest definition, 0 to 100. */
+export interface MapFileResult {
+  readonly index_state?: IndexStateResult;
+  readonly path: string;
+  readonly language: string | null;
+  readonly role: string;
+  readonly community: string | null;
+  readonly lines: number;
+  readonly definitions: number;
+  readonly heat: number;
+}
+
+export interface MapCommunityResult {
+  readonly index_state?: IndexStateResult;
+  readonly id: string;
+  readonly label: string;
+  readonly member_count: number;
+}
+
+/** Edges between two communities. */
+export interface MapBridgeResult {
+  readonly index_state?: IndexStateResult;
+  readonly source: string;
+  readonly target: string;
+  readonly edge_count: number;
+}
+
+/** Present text of the working tree, undecodable bytes replaced. truncated: there are more lines than an answer holds. */
+export interface SourceResult {
+  readonly index_state?: IndexStateResult;
+  readonly file_path: string;
+  readonly first: number;
+  readonly lines: readonly (string)[];
+  readonly truncated: boolean;
+}
+
+/** total: of all sessions that the caller may see. runs_known: Temporal answered, so that phases are told. */
+export interface SessionsResult {
+  readonly index_state?: IndexStateResult;
+  readonly sessions: readonly (SessionResult)[];
+  readonly total: number;
+  readonly runs_known: boolean;
+}
+
+/** A session as it stands. phase: of its durable run, last announced; null without one (or without Temporal). */
+export interface SessionResult {
+  readonly index_state?: IndexStateResult;
+  readonly session_id: string;
+  readonly agent_id: string;
+  readonly task: string;
+  readonly status: "active" | "completed" | "aborted" | "rolled_back" | "expired";
+  readonly mode: "read" | "write";
+  readonly concurrency: "mvcc" | "exclusive";
+  readonly scope: readonly (string)[];
+  readonly commit_sha: string | null;
+  readonly opened_at: string;
+  readonly expires_at: string;
+  readonly closed_at: string | null;
+  readonly sandbox_id: string | null;
+  readonly audit_log_id: string;
+  readonly phase: string | null;
+  readonly locks: readonly (OperationsLockResult)[];
+}
+
+export interface OperationsLockResult {
+  readonly index_state?: IndexStateResult;
+  readonly file: string;
+  readonly expires_at: string;
+}
+
+/** In the order in which they were taken. */
+export interface StepsResult {
+  readonly index_state?: IndexStateResult;
+  readonly session: SessionResult;
+  readonly steps: readonly (OperationsStepResult)[];
+}
+
+/** One entry of the audit. result: the verdict, where there was one. */
+export interface OperationsStepResult {
+  readonly index_state?: IndexStateResult;
+  readonly seq: number;
+  readonly at: string;
+  readonly method: string;
+  readonly target: string | null;
+  readonly files: readonly (string)[];
+  readonly result: string | null;
+  readonly detail: string | null;
+}
+
 export interface MemoryUpdated {
   readonly type: "memory_updated";
   readonly changes: Changes;
@@ -1904,7 +2024,7 @@ export interface Methods {
   "smp/dryrun": { params: DryrunParams; result: DryrunResult };
   "smp/checkpoint": { params: FilesParams; result: CheckpointResult };
   "smp/rollback": { params: RollbackParams; result: RollbackResult };
-  "smp/lock": { params: FilesParams; result: LockResult };
+  "smp/lock": { params: FilesParams; result: SafetyLockResult };
   "smp/unlock": { params: FilesParams; result: UnlockResult };
   "smp/audit/get": { params: AuditParams; result: AuditResult };
   "smp/telemetry/hot": { params: HotParams; result: HotResult };
@@ -1917,6 +2037,10 @@ export interface Methods {
   "smp/handoff/pr": { params: PullRequestParams; result: HandoffOpenResult | ConflictsResult };
   "smp/handoff/review": { params: ReviewParams; result: ReviewResult };
   "smp/handoff/decide": { params: DecideParams; result: DecideResult };
+  "smp/operations/map": { params: MapParams; result: MapResult };
+  "smp/operations/source": { params: SourceParams; result: SourceResult };
+  "smp/operations/sessions": { params: SessionsParams; result: SessionsResult };
+  "smp/operations/steps": { params: StepsParams; result: StepsResult };
 }
 
 /** Methods that change nothing, and may be sent again when a connection breaks. */
@@ -1938,6 +2062,10 @@ export const READING: ReadonlySet<string> = new Set<string>([
   "smp/locate",
   "smp/merkle/tree",
   "smp/navigate",
+  "smp/operations/map",
+  "smp/operations/sessions",
+  "smp/operations/source",
+  "smp/operations/steps",
   "smp/search",
   "smp/sync",
   "smp/telemetry/hot",
@@ -1976,6 +2104,7 @@ export const OF_A_SESSION: ReadonlySet<string> = new Set<string>([
   "smp/handoff/pr",
   "smp/handoff/review",
   "smp/handoff/decide",
+  "smp/operations/steps",
 ]);
 
 type Without<P, K extends PropertyKey> = Omit<P, K> & Partial<Pick<P, K & keyof P>>;
@@ -2175,7 +2304,7 @@ export abstract class Calls<K extends PropertyKey = never> {
   }
 
   /** Claim exclusive write access; exclusive sessions only. What another session holds is listed, not raised. */
-  lock(params: Without<FilesParams, K>): Promise<LockResult> {
+  lock(params: Without<FilesParams, K>): Promise<SafetyLockResult> {
     return this.call("smp/lock", params as FilesParams);
   }
 
@@ -2237,5 +2366,25 @@ export abstract class Calls<K extends PropertyKey = never> {
   /** Approve a handed-over change, ask for changes, or reject it; the reviewer only. */
   handoffDecide(params: DecideParams): Promise<DecideResult> {
     return this.call("smp/handoff/decide", params);
+  }
+
+  /** Every file with its size, community and heat, and how the communities touch: a map to draw. */
+  operationsMap(params: MapParams = {}): Promise<MapResult> {
+    return this.call("smp/operations/map", params);
+  }
+
+  /** Lines of a file as it is now. */
+  operationsSource(params: SourceParams): Promise<SourceResult> {
+    return this.call("smp/operations/source", params);
+  }
+
+  /** Sessions with their locks, boxes and phases; an agent's token sees its own. */
+  operationsSessions(params: SessionsParams = {}): Promise<SessionsResult> {
+    return this.call("smp/operations/sessions", params);
+  }
+
+  /** What a session did, step by step, also while it is open. */
+  operationsSteps(params: Without<StepsParams, K>): Promise<StepsResult> {
+    return this.call("smp/operations/steps", params as StepsParams);
   }
 }

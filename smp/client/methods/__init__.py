@@ -8,6 +8,7 @@ from smp.client.methods.handoff import AsyncHandoffMethods, HandoffMethods
 from smp.client.methods.index import AsyncIndexMethods, IndexMethods
 from smp.client.methods.linker import AsyncLinkerMethods, LinkerMethods
 from smp.client.methods.memory import AsyncMemoryMethods, MemoryMethods
+from smp.client.methods.operations import AsyncOperationsMethods, OperationsMethods
 from smp.client.methods.planning import AsyncPlanningMethods, PlanningMethods
 from smp.client.methods.query import AsyncQueryMethods, QueryMethods
 from smp.client.methods.safety import AsyncSafetyMethods, SafetyMethods
@@ -29,6 +30,7 @@ class Methods(
     SandboxMethods,
     VerifyMethods,
     HandoffMethods,
+    OperationsMethods,
 ):
     """Every method of the protocol."""
 
@@ -46,5 +48,6 @@ class AsyncMethods(
     AsyncSandboxMethods,
     AsyncVerifyMethods,
     AsyncHandoffMethods,
+    AsyncOperationsMethods,
 ):
     """Every method of the protocol, awaited."""

@@ -11,6 +11,7 @@ from smp.rpc.methods import (
     index,
     linker,
     memory,
+    operations,
     planning,
     query,
     safety,
@@ -32,4 +33,5 @@ METHOD_GROUPS: tuple[ModuleType, ...] = (
     sandbox,
     verify,
     handoff,
+    operations,
 )

@@ -59,6 +59,11 @@ def test_the_packed_package_has_no_dependencies_and_works(package: Path, tmp_pat
         running.stop()
 
 
+def test_the_console_uses_the_protocol_as_it_is(package: Path) -> None:
+    """Its sources are JavaScript whose types are checked against those of the SDK; there is no build step."""
+    run(package, "node_modules/.bin/tsc", "-p", str(SOURCES.parents[1] / "console" / "tsconfig.json"))
+
+
 def run(folder: Path, *command: str, **environment: str) -> str:
     """What a command prints; it must succeed."""
     done = subprocess.run(
