@@ -130,7 +130,8 @@ class MutationTester:
     def _execute(
         self, box: Sandbox, runner: str, job: str, limits: Limits, heartbeat: Callable[[], None] | None
     ) -> _Result:
-        command = f"python {INSIDE}/{runner} <<'SMP_JOB'\n{job}\nSMP_JOB\n"
+        # A seed for hashes: sets of texts have one order in all runs, so that verdicts cannot differ by it.
+        command = f"PYTHONHASHSEED=0 python {INSIDE}/{runner} <<'SMP_JOB'\n{job}\nSMP_JOB\n"
         execution = self._driver.execute(box, command, limits=limits, heartbeat=heartbeat, trace=False)
         body = execution.outputs.get(RESULT)
         if body is None:

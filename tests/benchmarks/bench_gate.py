@@ -3,9 +3,9 @@
     python tests/benchmarks/bench_gate.py [--vacuous] [--price] [--tools VENV]
 
 Sources come from the package index, once, into the user's cache folder. `--tools` is a virtual environment with mutmut,
-cosmic-ray and pytest; the other tools and our runner then judge the same file with the same tests one after the other, in a
-copy each, and processor seconds are counted (a busy machine stretches the clock, not these). Kills are not compared one by
-one: each tool makes mutants of its own, so each line says how many there were.
+cosmic-ray and pytest; the other tools and our runner then judge the same files with the same tests one after the other, in a
+copy each, three times (cosmic-ray once), and processor seconds are counted (a busy machine stretches the clock, not these).
+Kills are not compared one by one: each tool makes mutants of its own, so each line says how many there were.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import json
 import os
 import resource
 import shutil
+import statistics
 import subprocess
 import sys
 import tarfile
@@ -38,7 +39,12 @@ PACKAGES = (
     ("click", "8.2.1", "src", "tests"),
 )
 BAR_PCT = 2.0
-PRICED = ("itsdangerous", "2.2.0", "src/itsdangerous/encoding.py", "tests/test_itsdangerous/test_encoding.py")
+PRICED = (
+    ("src/itsdangerous/encoding.py", "tests/test_itsdangerous/test_encoding.py", True),
+    ("src/itsdangerous/signer.py", "tests/test_itsdangerous/test_signer.py", False),
+)
+"""Of the first of `PACKAGES`: target, its tests, whether cosmic-ray too has the patience."""
+ROUNDS = 3
 RUNNER = Path(__file__).resolve().parents[2] / "smp" / "sandboxes" / "inside" / "mutation_runner.py"
 
 
@@ -84,20 +90,33 @@ def spent(command: list[str], folder: Path, **environment: str) -> tuple[float, 
 
 
 def price(tools: Path) -> None:
-    """Processor seconds for a mutant, the clean run and all preparation included."""
-    name, version, target, test = PRICED
-    with tempfile.TemporaryDirectory() as scratch:
-        folders = {tool: Path(scratch, tool) for tool in ("ours", "mutmut", "cosmic-ray")}
-        for folder in folders.values():
-            shutil.copytree(unpacked(name, version), folder)
-        python = str(tools / "bin" / "python")
-        for tool, (seconds, mutants, killed) in {
-            "ours": ours(python, folders["ours"], target, test),
-            "mutmut": mutmut(tools, folders["mutmut"], target, test),
-            "cosmic-ray": cosmic_ray(tools, folders["cosmic-ray"], target, test),
-        }.items():
-            each = f"{1000 * seconds / mutants:.0f} ms each" if mutants else "no mutants"
-            print(f"{tool}: {mutants} mutants, {killed} killed, {seconds:.2f} CPU s, {each}")
+    """Processor seconds for a mutant, the clean run and all preparation included, and how many times cheaper ours is."""
+    name, version, *_ = PACKAGES[0]
+    python = str(tools / "bin" / "python")
+    for target, test, with_cosmic_ray in PRICED:
+        prices: dict[str, list[float]] = {}
+        for attempt in range(ROUNDS):
+            runs = {
+                "ours": lambda folder: ours(python, folder, target, test),  # noqa: B023 - called within the round
+                "mutmut": lambda folder: mutmut(tools, folder, target, test),  # noqa: B023
+            }
+            if with_cosmic_ray and not attempt:
+                runs["cosmic-ray"] = lambda folder: cosmic_ray(tools, folder, target, test)  # noqa: B023
+            for tool, judge in runs.items():
+                with tempfile.TemporaryDirectory() as scratch:
+                    folder = Path(scratch, tool)
+                    shutil.copytree(unpacked(name, version), folder)
+                    seconds, mutants, killed = judge(folder)
+                if not mutants:
+                    sys.exit(f"{tool}: no mutants of {target}")
+                prices.setdefault(tool, []).append(1000 * seconds / mutants)
+                each = f"{prices[tool][-1]:.1f} ms each"
+                print(f"{target}: {tool}: {mutants} mutants, {killed} killed, {seconds:.2f} CPU s, {each}", flush=True)
+        middle = {tool: statistics.median(found) for tool, found in prices.items()}
+        better = min(cost for tool, cost in middle.items() if tool != "ours")
+        print(
+            f"{target}: median {middle['ours']:.1f} ms, the better of the others {better:.1f}: {better / middle['ours']:.2f} times"
+        )
 
 
 def ours(python: str, folder: Path, target: str, test: str) -> tuple[float, int, int]:
@@ -113,7 +132,9 @@ def ours(python: str, folder: Path, target: str, test: str) -> tuple[float, int,
     }
     packed = folder.with_suffix(".job")
     packed.write_bytes(base64.b64encode(zlib.compress(json.dumps(job).encode())))
-    seconds, text = spent(["sh", "-c", f"{python} {RUNNER} < {packed}"], folder, SMP_OUT=str(folder))
+    seconds, text = spent(
+        ["sh", "-c", f"{python} {RUNNER} < {packed}"], folder, SMP_OUT=str(folder), PYTHONHASHSEED="0"
+    )
     result = json.loads((folder / "mutation.json").read_text())
     if result["state"] != "clean":
         sys.exit(f"ours: {result.get('output')}\n{text}")

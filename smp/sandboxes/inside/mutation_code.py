@@ -1,15 +1,22 @@
 """Code objects of a mutant against those in memory: are they the same, and which live functions must change.
 
-Runs inside a box, standard library only, beside `mutation_runner.py`.
+Runs inside a box, standard library and pytest only, beside `mutation_runner.py`.
 """
 
 from __future__ import annotations
+import __future__
 
+import ast
 import gc
-import importlib.machinery
+import io
 import os
+import tokenize
 import types
 import warnings
+from importlib.machinery import SourceFileLoader
+from typing import NamedTuple
+
+from _pytest.assertion.rewrite import AssertionRewritingHook as Rewriter
 
 
 def compile_quietly(source: bytes, path: str) -> types.CodeType | None:
@@ -60,10 +67,96 @@ def identity(code: types.CodeType) -> tuple:
 def live_functions(target: str) -> dict[tuple, list[types.FunctionType]]:
     """Functions in memory whose code comes from a file, by the identity of that code."""
     live: dict[tuple, list[types.FunctionType]] = {}
+    matches: dict[str, bool] = {}
     for thing in gc.get_objects():
-        if type(thing) is types.FunctionType and os.path.realpath(thing.__code__.co_filename) == target:
-            live.setdefault(identity(thing.__code__), []).append(thing)
+        if type(thing) is types.FunctionType:
+            name = thing.__code__.co_filename
+            if name not in matches:
+                matches[name] = os.path.realpath(name) == target
+            if matches[name]:
+                live.setdefault(identity(thing.__code__), []).append(thing)
     return live
+
+
+class Statement(NamedTuple):
+    """A statement of a module, or of classes nested in it: bytes from decorator to end, first line, names of the classes."""
+
+    start: int
+    end: int
+    line: int
+    classes: tuple[str, ...]
+
+
+class Statements:
+    """The statements of a module and its classes, each compiled by itself: a mutant costs what its function costs, not its file.
+
+    What is compiled from a statement alone is what the module's compiler makes of it: names of a module are global in all its
+    statements, those of a class are seen by no function in it, `from __future__` travels in the flags, and the module's
+    imports are put before it (a call on an imported name compiles otherwise than one on any other). What is not so is compiled
+    as the whole around it: mutants across statements, bare expressions (alone, a text would become a docstring), classes with
+    type parameters, and files that are not plain UTF-8 with Unix line ends, whose offsets the parser counts otherwise.
+    """
+
+    def __init__(self, source: bytes, path: str, original: types.CodeType) -> None:
+        self.source, self.path, self.original = source, path, original
+        features = (getattr(__future__, name) for name in __future__.all_feature_names)
+        self.flags = sum(feature.compiler_flag for feature in features) & original.co_flags
+        self.keys: dict[int, tuple] = {}
+        self.before: dict[Statement, types.CodeType | None] = {}
+        self.found: list[Statement] = []
+        if tokenize.detect_encoding(io.BytesIO(source).readline)[0] == "utf-8" and b"\r" not in source:
+            tree = ast.parse(source)
+            self.imports = list(module_imports(tree))
+            self.offsets = [0, *(place + 1 for place, byte in enumerate(source) if byte == 10)]
+            self.look_through(tree, ())
+
+    def look_through(self, tree: ast.Module | ast.ClassDef, classes: tuple[str, ...]) -> None:
+        for node in tree.body:
+            if isinstance(node, ast.Expr):
+                continue
+            line = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
+            start = self.offsets[line - 1] + node.col_offset
+            self.found.append(Statement(start, self.offsets[node.end_lineno - 1] + node.end_col_offset, line, classes))
+            if isinstance(node, ast.ClassDef) and not getattr(node, "type_params", None):
+                self.look_through(node, (*classes, node.name))
+
+    def compiled(self, start: int, end: int, text: str) -> tuple[types.CodeType, types.CodeType | None]:
+        """(code before, code after) of the statement around a span of bytes; None when it does not compile any more."""
+        around = [one for one in self.found if one.start <= start and end <= one.end]
+        if around:
+            one = min(around, key=lambda one: one.end - one.start)
+            if one not in self.before:
+                self.before[one] = self.part(one, self.source[one.start : one.end])
+            if self.before[one] is not None:
+                changed = self.source[one.start : start] + text.encode() + self.source[end : one.end]
+                return self.before[one], self.part(one, changed)
+        mutated = self.source[:start] + text.encode() + self.source[end:]
+        return self.original, compile_quietly(mutated, self.path)
+
+    def part(self, one: Statement, text: bytes) -> types.CodeType | None:
+        indent = self.source[self.offsets[one.line - 1] : one.start]
+        if indent:  # a condition in the line above makes any indentation right and moves no column
+            text = b"if 1:\n" + (b" " if indent.strip() else indent) + text
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                tree = compile(text, self.path, "exec", self.flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+                ast.increment_lineno(tree, one.line - (2 if indent else 1))
+                body = tree.body[0].body if indent else tree.body
+                for name in reversed(one.classes):
+                    around = ast.parse(f"class {name}: pass").body[0]
+                    around.body = body
+                    body = [around]
+                tree.body = [*self.imports, *body]
+                return compile(tree, self.path, "exec", self.flags, dont_inherit=True)
+            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                return None
+
+    def are_equal(self, before: types.CodeType, after: types.CodeType) -> bool:
+        """Whether no run can tell the two apart."""
+        if id(before) not in self.keys:
+            self.keys[id(before)] = code_key(before)
+        return self.keys[id(before)] == code_key(after)
 
 
 def plan_swaps(old: types.CodeType, new: types.CodeType, live: dict) -> list | None:
@@ -106,13 +199,41 @@ def inner_swaps(old: types.CodeType, new: types.CodeType, live: dict) -> list:
     return swaps
 
 
+def module_imports(tree: ast.AST):
+    """Import statements that bind names of the module."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            if getattr(node, "module", None) != "__future__" and node.names[0].name != "*":
+                yield node
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda | ast.expr):
+            yield from module_imports(node)
+
+
+def on_first_import(target: str, call) -> None:
+    """Call when the file is about to be imported for the first time, by Python's own importer or by pytest's."""
+    waiting = [call]
+
+    def see(path: str) -> None:
+        if waiting and os.path.realpath(path) == target:
+            waiting.pop()()
+
+    for importer, original in ((SourceFileLoader, SourceFileLoader.exec_module), (Rewriter, Rewriter.exec_module)):
+
+        def exec_module(self, module, original=original):
+            see(module.__spec__.origin or "")
+            return original(self, module)
+
+        importer.exec_module = exec_module
+
+
 def replace_on_import(target: str, code: types.CodeType) -> None:
     """Hand out `code` whenever the file is imported from now on in this process."""
-    original = importlib.machinery.SourceFileLoader.get_code
+    for importer, original in ((SourceFileLoader, SourceFileLoader.exec_module), (Rewriter, Rewriter.exec_module)):
 
-    def get_code(self, fullname):
-        if os.path.realpath(self.path) == target:
-            return code
-        return original(self, fullname)
+        def exec_module(self, module, original=original):
+            if os.path.realpath(module.__spec__.origin or "") == target:
+                exec(code, module.__dict__)  # noqa: S102 - the mutant in place of the file, as its loader does
+            else:
+                original(self, module)
 
-    importlib.machinery.SourceFileLoader.get_code = get_code
+        importer.exec_module = exec_module

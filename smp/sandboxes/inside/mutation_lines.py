@@ -13,7 +13,7 @@ import types
 
 
 class LineRecorder:
-    """The lines of one file that run between start and stop, in every thread."""
+    """The lines of one file that run between start and stop, in every thread; `calls` counts functions entered, of any file."""
 
     TOOL = 4  # free for general use: 0, 1, 2 and 5 are set aside for debuggers, coverage, profilers, optimisers
 
@@ -22,6 +22,8 @@ class LineRecorder:
         self.seen: set[int] = set()
         self.matches: dict[str, bool] = {}
         self.monitoring = getattr(sys, "monitoring", None)
+        self.is_started = False
+        self.calls = 0
 
     def is_target(self, filename: str) -> bool:
         if filename not in self.matches:
@@ -30,19 +32,26 @@ class LineRecorder:
 
     def start(self) -> None:
         self.seen = set()
+        self.calls = 0
+        self.is_started = True
         if self.monitoring:
             self.monitoring.use_tool_id(self.TOOL, "smp-lines")
             self.monitoring.register_callback(self.TOOL, self.monitoring.events.LINE, self.on_line)
-            self.monitoring.set_events(self.TOOL, self.monitoring.events.LINE)
+            self.monitoring.register_callback(self.TOOL, self.monitoring.events.PY_START, self.on_start)
+            self.monitoring.set_events(self.TOOL, self.monitoring.events.LINE | self.monitoring.events.PY_START)
             self.monitoring.restart_events()
         else:
             threading.settrace(self.on_call)
             sys.settrace(self.on_call)
 
     def stop(self) -> set[int]:
+        if not self.is_started:
+            return self.seen
+        self.is_started = False
         if self.monitoring:
             self.monitoring.set_events(self.TOOL, 0)
             self.monitoring.register_callback(self.TOOL, self.monitoring.events.LINE, None)
+            self.monitoring.register_callback(self.TOOL, self.monitoring.events.PY_START, None)
             self.monitoring.free_tool_id(self.TOOL)
         else:
             sys.settrace(None)
@@ -54,7 +63,11 @@ class LineRecorder:
             self.seen.add(line)
         return self.monitoring.DISABLE
 
+    def on_start(self, code: types.CodeType, offset: int) -> None:
+        self.calls += 1
+
     def on_call(self, frame, event, argument):
+        self.calls += 1
         return self.on_frame_line if self.is_target(frame.f_code.co_filename) else None
 
     def on_frame_line(self, frame, event, argument):

@@ -4,28 +4,28 @@
 
 The job is base64 of zlib of JSON, because it travels in a command line.
 
-The process splits in three, so that nothing a test leaves behind can change a verdict:
+The process splits, so that nothing a test leaves behind can change a verdict:
 
 - the *root* has imported pytest and nothing of the project;
-- the *warm* child of the root collects the tests once and never runs one itself. It forks a child that runs the clean
-  suite and records which lines each test reaches, then a child per mutant that swaps the changed code into the live
-  functions (`f.__code__`) and runs the tests that reach the line;
-- mutants that act while a module is imported (constants, defaults, decorators, class bodies) get a fork of the root,
-  where the import system hands out the changed code and pytest starts anew.
+- its child, the *host*, has pytest read the project's configuration and stops before tests are collected;
+- the *warm* child of the host collects once and never runs a test itself. It forks a child that runs the clean suite and
+  records which lines each test reaches, then a child per mutant that swaps the changed code into the live functions
+  (`f.__code__`) and runs the tests that reach the line;
+- mutants that act while a module is imported (constants, defaults, decorators, class bodies) get a child of the host each,
+  where the import system hands out the changed code and the tests are collected anew. Where the project's configuration
+  itself imports the target (a conftest.py does), it is a child of the root that starts pytest anew.
 
-No file is written, so an interrupted run leaves no mutant behind. Tests that fail without any mutant when run apart from
-the suite are found by a control run of the same tests; such a set is replaced by the whole suite in its own order.
-Limits are processor time (a busy machine changes no verdict) with a generous wall limit behind it for sleepers.
+No file is written, so an interrupted run leaves no mutant behind. A verdict counts when the tests that made it (up to the
+first that failed, or all) pass in the same order without any mutant, which is seen once for each such list of tests; else
+the mutant is judged by the whole suite in its own order. Limits are processor time (a busy machine changes no verdict) with
+a generous wall limit behind it for sleepers.
 """
 
 from __future__ import annotations
 
 import base64
-import contextlib
-import gc
 import hashlib
-import importlib.util
-import io
+import importlib
 import json
 import os
 import sys
@@ -34,16 +34,17 @@ import types
 import zlib
 
 import pytest
-from mutation_code import code_key, compile_quietly, live_functions, plan_swaps, replace_on_import
+from _pytest import config
+from mutation_code import compile_quietly, replace_on_import
 from mutation_forks import in_fork
-from mutation_lines import LineRecorder, executable_lines, statement_starts
+from mutation_lines import executable_lines
+from mutation_session import Fresh, Judging, Session, decisive, failing, pytest_arguments, run_pytest, verdict
 
 MIN_CPU_SECONDS = 2
 """Processor time that any mutant gets; RLIMIT_CPU counts whole seconds."""
 CPU_FACTOR = 5
 MIN_WALL_SECONDS = 20.0
 WALL_FACTOR = 20
-OUTPUT_CHARS = 20_000
 
 
 def main() -> int:
@@ -80,44 +81,64 @@ class Run:
         original = compile_quietly(self.source, self.target)
         if original is None:
             return failing(f"{self.job['target']} does not compile")
-        first = in_fork(lambda: self.warm(original))
+        preload()
+        first = in_fork(lambda: self.host(original))
         if first is None:
             return failing("the test session ended without a result")
         if first["state"] == "clean":
-            self.run_cold(first, original)
+            self.judge_cold(first, original, self.anew)
             first["verdicts"].sort()
             first["executable"] = sorted(executable_lines(original))
         return first
 
-    def warm(self, original: types.CodeType) -> dict:
-        session = WarmSession(self, original)
-        code, text = run_pytest(self.arguments, session)
-        return session.result or failing(session.reason(code, text))
+    def host(self, original: types.CodeType) -> dict:
+        """The clean run and the verdicts; mutants that only the root can judge are left in `cold`."""
+        judging = Judging(self, original)
 
-    def run_cold(self, first: dict, original: types.CodeType) -> None:
+        def work(plugin: Session, session: pytest.Session) -> None:
+            if judging.imported.is_started:  # by the project's configuration: a fork here would come too late
+                plugin.part = judging
+                return
+            first = in_fork(lambda: plugin.go_on(session, judging) or failing(plugin.reason()))
+            if first is not None and first["state"] == "clean":
+                self.judge_cold(first, original, lambda part: plugin.go_on(session, part))
+            plugin.result = first or failing("the test session ended without a result")
+
+        plugin = Session(host=work)
+        code, text = run_pytest(self.arguments, plugin)
+        return plugin.result or failing(plugin.reason(code, text))
+
+    def anew(self, part: Fresh) -> dict | None:
+        plugin = Session(part=part)
+        run_pytest(self.arguments, plugin)
+        return plugin.result
+
+    def judge_cold(self, first: dict, original: types.CodeType, session) -> None:
+        """Judge the mutants that need a fresh import; `session` does a part in the child that calls it."""
         seconds = first["seconds"] + first["import_seconds"]
         controls: dict[tuple[str, ...], bool] = {}
-        for index, tests in first.pop("cold"):
+
+        def attempt(code: types.CodeType, tests: list[str]) -> dict | None:
+            def work() -> dict:
+                replace_on_import(self.target, code)
+                return session(Fresh(tests)) or {"killer": 0}
+
+            return self.bounded(work, seconds)
+
+        def passes(tests: list[str]) -> bool:
+            key = tuple(tests)
+            if key not in controls:
+                controls[key] = attempt(original, tests) == {"killer": None}
+            return controls[key]
+
+        for index, tests in first["cold"]:
             if self.is_over():
                 first["left"].append(index)
                 continue
-            key = tuple(tests)
-            if key not in controls:
-                controls[key] = self.cold(original, tests, seconds) == {"killer": None}
-            if not controls[key]:
-                first["verdicts"].append([index, "invalid", None])
-                continue
-            mutated = compile_quietly(self.mutated(index), self.target)
-            first["verdicts"].append(verdict(index, self.cold(mutated, tests, seconds)))
-
-    def cold(self, code: types.CodeType, tests: list[str], seconds: float) -> dict | None:
-        def work() -> dict:
-            replace_on_import(self.target, code)
-            session = ColdSession(tests)
-            status, _ = run_pytest(self.arguments, session)
-            return {"killer": tests[0] if status and session.killer is None else session.killer}
-
-        return self.bounded(work, seconds)
+            outcome = attempt(compile_quietly(self.mutated(index), self.target), tests)
+            is_sound = any(passes(wanted) for wanted in (tests, decisive(tests, outcome)))
+            first["verdicts"].append(verdict(index, outcome, tests) if is_sound else [index, "invalid", None])
+        first["cold"] = []
 
     def bounded(self, work, seconds: float) -> dict | None:
         """Run in a child with the limits of something that takes this long when clean."""
@@ -131,184 +152,10 @@ class Run:
         return time.monotonic() - self.started > self.job["budget_seconds"]
 
 
-class TestSession:
-    """A pytest plugin that runs single tests through pytest's own protocol and keeps the texts of their failures."""
-
-    __test__ = False
-
-    def __init__(self) -> None:
-        self.failures: list[str] = []
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.failed:
-            self.failures.append(str(report.longrepr))
-
-    def run(self, item: pytest.Item) -> list[str]:
-        """Failures of one test, set-up and tear-down included; fixtures of wider scope end with it."""
-        self.failures = []
-        item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
-        return self.failures
-
-
-class WarmSession(TestSession):
-    """The plugin of the warm child: collects, then measures and judges instead of running."""
-
-    def __init__(self, job: Run, original: types.CodeType) -> None:
-        super().__init__()
-        self.job, self.original = job, original
-        self.items: list[pytest.Item] = []
-        self.result: dict | None = None
-        self.reports: list[str] = []
-        self.controls: dict[tuple[int, ...], bool] = {}
-        self.imported = LineRecorder(job.target)
-        self.imported.start()
-        self.began = time.monotonic()
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
-            self.reports.append(str(report.longrepr))
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        import_lines = self.imported.stop()
-        import_seconds = time.monotonic() - self.began
-        self.items = session.items
-        if session.testsfailed or not session.items:
-            return True
-        live = live_functions(self.job.target)
-        gc.collect()
-        gc.freeze()  # a child that collects garbage would otherwise copy every page of the parent
-        clean = in_fork(self.measure)
-        if clean is None:
-            self.result = failing("the test process died", failed=len(self.items))
-        elif clean["failed"]:
-            self.result = failing(clean["output"], failed=clean["failed"], passed=clean["passed"])
-        else:
-            self.result = {
-                "state": "clean", "failed": 0, "passed": clean["passed"], "output": "", "seconds": sum(clean["seconds"]),
-                "import_seconds": import_seconds, "tests": [item.nodeid for item in self.items],
-                "lines": clean["lines"], "import_lines": sorted(import_lines), "verdicts": [], "cold": [], "left": [],
-            }  # fmt: skip
-            self.judge_all(clean, import_lines, live)
-        return True
-
-    def measure(self) -> dict:
-        """The clean run: failures, seconds and lines of each test."""
-        recorder = LineRecorder(self.job.target)
-        lines, seconds, failed, output = [], [], 0, []
-        for item in self.items:
-            began = time.process_time()
-            recorder.start()
-            failures = self.run(item)
-            lines.append(sorted(recorder.stop()))
-            seconds.append(time.process_time() - began)
-            failed += bool(failures)
-            output += [f"{item.nodeid}\n{text}\n" for text in failures]
-        passed = len(self.items) - failed
-        return {"lines": lines, "seconds": seconds, "failed": failed, "passed": passed, "output": "\n".join(output)}
-
-    def judge_all(self, clean: dict, import_lines: set[int], live: dict) -> None:
-        starts = statement_starts(self.job.source)
-        reaching: dict[int, set[int]] = {}
-        for test, lines in enumerate(clean["lines"]):
-            for line in lines:
-                reaching.setdefault(line, set()).add(test)
-        reached = set().union(*reaching.values()) or set(range(len(self.items)))
-        # Buckets, so that the noise of a clock does not decide which of two quick tests is named.
-        order = {test: (bucket(seconds), test) for test, seconds in enumerate(clean["seconds"])}
-        for index, line, *_ in self.job.mutants.values():
-            start = starts.get(line, line)
-            tests = reaching.get(line, set()) | reaching.get(start, set())
-            at_import = line in import_lines or start in import_lines
-            if not tests and not at_import:
-                self.result["verdicts"].append([index, "not_covered", None])
-                continue
-            mutated = compile_quietly(self.job.mutated(index), self.job.target)
-            if mutated is None or code_key(mutated) == code_key(self.original):
-                self.result["verdicts"].append([index, "invalid" if mutated is None else "equivalent", None])
-                continue
-            swaps = plan_swaps(self.original, mutated, live) if tests else None
-            chosen = sorted(tests if swaps is not None else reached, key=order.__getitem__)
-            if self.job.is_over():
-                self.result["left"].append(index)
-            elif swaps is None:
-                self.result["cold"].append([index, [self.items[test].nodeid for test in self.settled(chosen, clean)]])
-            else:
-                self.result["verdicts"].append(self.judge(index, self.settled(chosen, clean), swaps, clean))
-
-    def judge(self, index: int, tests: list[int], swaps: list, clean: dict) -> list:
-        def work() -> dict:
-            for function, code in swaps:
-                function.__code__ = code
-            return {"killer": self.first_failure(tests)}
-
-        seconds = sum(clean["seconds"][test] for test in tests)
-        return verdict(index, self.job.bounded(work, seconds))
-
-    def first_failure(self, tests: list[int]) -> str | None:
-        return next((self.items[test].nodeid for test in tests if self.run(self.items[test])), None)
-
-    def settled(self, tests: list[int], clean: dict) -> list[int]:
-        """These tests if they pass by themselves, else the whole suite, which is known to pass in its own order."""
-        key = tuple(tests)
-        if key not in self.controls:
-            seconds = sum(clean["seconds"][test] for test in tests)
-            control = self.job.bounded(lambda: {"killer": self.first_failure(tests)}, seconds)
-            self.controls[key] = control == {"killer": None}
-        return tests if self.controls[key] else list(range(len(self.items)))
-
-    def reason(self, code: int, text: str) -> str:
-        reasons = {2: "pytest was interrupted while it collected", 5: "no tests were collected"}
-        return "\n".join(self.reports) or reasons.get(code) or text or f"pytest ended with {code} before a test ran"
-
-
-class ColdSession(TestSession):
-    """The plugin for a mutant that acts at import: only the chosen tests, until the first failure."""
-
-    def __init__(self, tests: list[str]) -> None:
-        super().__init__()
-        self.tests = tests
-        self.killer: str | None = None
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        by_id = {item.nodeid: item for item in session.items}
-        failed = bool(session.testsfailed)
-        self.killer = next((t for t in self.tests if failed or t not in by_id or self.run(by_id[t])), None)
-        return True
-
-
-def pytest_arguments(tests: list[str]) -> list[str]:
-    """Keeps the project's own configuration but takes out what would run the tests elsewhere, slower or shuffled."""
-    arguments = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly", "--no-header"]
-    if os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
-        return [*arguments, *tests]
-    if importlib.util.find_spec("xdist"):
-        arguments += ["-n0", "--dist=no"]
-    if importlib.util.find_spec("pytest_cov"):
-        arguments.append("--no-cov")
-    return [*arguments, *tests]
-
-
-def run_pytest(arguments: list[str], plugin: TestSession) -> tuple[int, str]:
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-        code = int(pytest.main(arguments, plugins=[plugin]))
-    return code, out.getvalue()
-
-
-def verdict(index: int, outcome: dict | None) -> list:
-    """A child that died took its test session with it: that is a killed mutant, without a name for the test."""
-    if outcome is None:
-        return [index, "killed", None]
-    if outcome.get("timeout"):
-        return [index, "timeout", None]
-    killer = outcome["killer"]
-    return [index, "survived" if killer is None else "killed", killer]
-
-
-def failing(output: str, *, failed: int = 0, passed: int = 0) -> dict:
-    return {"state": "failing", "output": output[-OUTPUT_CHARS:], "failed": failed, "passed": passed}
+def preload() -> None:
+    """Import what any pytest session imports at its start, once for all of them."""
+    for name in config.default_plugins:
+        importlib.import_module(f"_pytest.{name}")
 
 
 def cpu_limit(seconds: float) -> int:
@@ -317,10 +164,6 @@ def cpu_limit(seconds: float) -> int:
 
 def wall_limit(seconds: float) -> float:
     return MIN_WALL_SECONDS + WALL_FACTOR * seconds
-
-
-def bucket(seconds: float) -> int:
-    return int(seconds * 100).bit_length() // 2
 
 
 if __name__ == "__main__":

@@ -96,6 +96,41 @@ def test_mutants_that_act_at_import_are_judged_by_a_fresh_import(tmp_path: Path)
     assert table[2, "7", "8"] == "survived"
 
 
+def test_a_target_that_the_project_s_configuration_imports_is_judged_alike(tmp_path: Path) -> None:
+    source = "LIMIT = 3\n\n\ndef within(n):\n    return n < LIMIT\n"
+    test = "from mod import within\n\n\ndef test_within():\n    assert within(2)\n    assert not within(3)\n"
+    write(tmp_path, source, test)
+    alone = run(tmp_path)["verdicts"]
+    (tmp_path / "conftest.py").write_text("import mod\n\nassert mod.LIMIT\n")
+    found = run(tmp_path)
+    assert found["verdicts"] == alone
+    assert found["table"][1, "3", "4"] == "killed"
+    assert set(found["import_lines"]) == {1, 4}
+
+
+def test_a_kill_counts_only_if_its_tests_pass_alone(tmp_path: Path) -> None:
+    source = "ready = []\n\n\ndef start():\n    ready.append(1)\n\n\ndef use(n):\n    return n + len(ready)\n"
+    test = (
+        "from mod import start, use\n\n\ndef test_start():\n    start()\n    assert use(1) >= 2\n\n\n"
+        "def test_use():\n    assert use(1) >= 2\n"
+    )
+    write(tmp_path, source, test)
+    found = run(tmp_path)
+    # Alone test_use fails with or without a mutant; in the suite's order test_start comes first and notices.
+    assert found["table"][9, "+", "-"] == "killed"
+    assert {name for *_, name in found["verdicts"] if name} == {"test_mod.py::test_start"}
+
+
+def test_tests_that_roll_dice_give_one_verdict(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        "def double(n):\n    return n * 2\n",
+        "import random\nfrom mod import double\n\n\ndef test_double():\n    n = random.choice([0, 2])\n    assert double(n) == n + n\n",
+    )
+    tables = [run(tmp_path)["table"] for _ in range(3)]
+    assert tables[0] == tables[1] == tables[2]
+
+
 def test_wrappers_made_at_import_change_with_their_decorator(tmp_path: Path) -> None:
     source = (
         "import functools\n\n\ndef twice(function):\n    @functools.wraps(function)\n    def wrapper(*args):\n"
