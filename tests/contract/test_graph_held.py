@@ -134,3 +134,25 @@ def test_links_are_the_edges_between_these_nodes(store: Any, build: Any) -> None
     assert store.links([g.id, f.id, h.id], CALLS) == ((f.id, g.id), (g.id, h.id), (h.id, h.id))
     assert store.links([f.id, h.id], (*CALLS, EdgeKind.DEFINES)) == ((f.id, h.id), (h.id, h.id))
     assert store.links([], CALLS) == ()
+
+
+def test_names_blobs_and_keys_follow_every_change(two: Any, build: Any) -> None:
+    ours, theirs = two
+    assert ours.find("f0") == ours.find("a.py#f0") == ()
+    assert (ours.blobs("meta", ["x"]), ours.keys("meta")) == ({}, ())
+    for number, writer in enumerate((theirs, ours, theirs)):
+        nodes, delta = graph(build, str(number))
+        writer.apply(delta)
+        writer.put_blobs("meta", {"x": b"%d" % number, "large": b"." * 5_000, str(number): b""})
+        for asked in (ours, theirs):
+            assert asked.find("f0") == asked.find("a.py#f0") == asked.find(nodes[0].id) == tuple(nodes)
+            assert asked.blobs("meta", ["x", "large", "none"]) == {"large": b"." * 5_000, "x": b"%d" % number}
+            assert asked.blobs("meta", ["x"]) == {"x": b"%d" % number}
+            assert asked.keys("meta") == (*map(str, range(number + 1)), "large", "x")
+    ours.drop_blobs("meta", ["x"])
+    assert theirs.blobs("meta", ["x"]) == ours.blobs("meta", ["x"]) == {}
+    with ours.transaction():
+        ours.put_blobs("meta", {"x": b"inside"})
+        assert ours.blobs("meta", ["x"]) == {"x": b"inside"}
+        assert theirs.blobs("meta", ["x"]) == in_thread(lambda: ours.blobs("meta", ["x"])) == {}
+    assert theirs.blobs("meta", ["x"]) == ours.blobs("meta", ["x"]) == {"x": b"inside"}

@@ -7,16 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
-from smp.adapters.graph_sqlite.database import Database
+from smp.adapters.graph_sqlite.held import FEW_KEYS, Holding
 from smp.adapters.graph_sqlite.rows import chunks
 from smp.domain.ids import ContentHash, FilePath
 from smp.ports.index_cache import IndexCache
 
 
-class SqliteCache(IndexCache):
+class SqliteCache(Holding, IndexCache):
     """A mixin of `SqliteGraphStore`."""
-
-    _database: Database
 
     def transaction(self) -> AbstractContextManager[None]:
         return self._transaction()
@@ -37,14 +35,19 @@ class SqliteCache(IndexCache):
             connection.executemany("INSERT OR REPLACE INTO file_hash (path, hash) VALUES (?, ?)", list(hashes.items()))
 
     def blobs(self, kind: str, keys: Iterable[str]) -> dict[str, bytes]:
-        found: dict[str, bytes] = {}
+        asked, held = list(dict.fromkeys(keys)), self._held()
+        missing = [key for key in asked if (kind, key) not in held.blobs]
+        found = {key: body for key in asked if (body := held.blobs.get((kind, key))) is not None}
+        if not missing:
+            return dict(sorted(found.items()))
         with self._database.reading() as connection:
-            for marks, part in chunks(dict.fromkeys(keys), fixed=1):
+            for marks, part in chunks(missing, fixed=1):
                 rows = connection.execute(
                     f"SELECT key, body FROM blob WHERE kind = ? AND key IN ({marks})",
                     [kind, *part],
                 )
                 found.update((row[0], bytes(row[1])) for row in rows)
+        held.keep_blobs(kind, missing, found)
         return dict(sorted(found.items()))
 
     def put_blobs(self, kind: str, blobs: dict[str, bytes]) -> None:
@@ -59,6 +62,12 @@ class SqliteCache(IndexCache):
             connection.executemany("DELETE FROM blob WHERE kind = ? AND key = ?", [(kind, key) for key in keys])
 
     def keys(self, kind: str) -> tuple[str, ...]:
-        with self._database.reading() as connection:
-            rows = connection.execute("SELECT key FROM blob WHERE kind = ? ORDER BY key", (kind,))
-            return tuple(row[0] for row in rows)
+        held = self._held()
+        known = held.keys.get(kind)
+        if known is None:
+            with self._database.reading() as connection:
+                rows = connection.execute("SELECT key FROM blob WHERE kind = ? ORDER BY key", (kind,))
+                known = tuple(row[0] for row in rows)
+            if len(known) <= FEW_KEYS:
+                held.keys[kind] = known
+        return known

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from smp.adapters.graph_sqlite.words import WORDS_SCHEMA
@@ -82,6 +82,24 @@ PRAGMA mmap_size = 268435456;
 """
 
 
+class _Reading(AbstractContextManager[sqlite3.Connection]):
+    """What `Database.reading` gives. One for all threads: it keeps nothing. A generator in its place would cost more than many
+    a question that is asked in it."""
+
+    def __init__(
+        self, connection: Callable[[], sqlite3.Connection], refused: Callable[[sqlite3.Error], Unavailable]
+    ) -> None:
+        self._connection = connection
+        self._refused = refused
+
+    def __enter__(self) -> sqlite3.Connection:
+        return self._connection()
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, sqlite3.Error):
+            raise self._refused(error) from error
+
+
 class Database:
     """Connections to one `graph.db`; safe to use from several threads.
 
@@ -100,6 +118,7 @@ class Database:
         self._connections: list[sqlite3.Connection] = []
         self._closed = False
         self._state = 0
+        self._reading = _Reading(self._reader, self._refused)
         try:
             data_dir.mkdir(parents=True, exist_ok=True)
             ignore = data_dir / ".gitignore"
@@ -122,17 +141,19 @@ class Database:
                 connection.close()
             self._connections.clear()
 
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> AbstractContextManager[sqlite3.Connection]:
         """A connection to read with: this thread's own, or the writing one inside a transaction of this thread."""
-        with self._translated():
-            if getattr(self._local, "depth", 0):
-                yield self._writer
-                return
-            connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-            if connection is None:
-                connection = self._local.connection = self._connect()
-            yield connection
+        return self._reading
+
+    def _reader(self) -> sqlite3.Connection:
+        local = self._local
+        if getattr(local, "depth", 0):
+            return self._writer
+        connection: sqlite3.Connection | None = getattr(local, "connection", None)
+        if connection is None:
+            with self._translated():
+                connection = local.connection = self._connect()
+        return connection
 
     def state(self) -> int | None:
         """A number for what the file holds: while it stays, nothing has been changed by anybody.
@@ -225,11 +246,12 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
-            hint = "check that the disk has room and the folder can be written, then repeat the call"
-            if "locked" in str(error):
-                hint = "another process is writing for long; repeat the call"
-            elif (isinstance(error, sqlite3.DatabaseError) and "malformed" in str(error)) or "not a database" in str(
-                error
-            ):
-                hint = "move the file away and run smp index"
-            raise Unavailable(f"{str(self.path)!r}: {error}; {hint}", backend=FILE_NAME) from error
+            raise self._refused(error) from error
+
+    def _refused(self, error: sqlite3.Error) -> Unavailable:
+        hint = "check that the disk has room and the folder can be written, then repeat the call"
+        if "locked" in str(error):
+            hint = "another process is writing for long; repeat the call"
+        elif (isinstance(error, sqlite3.DatabaseError) and "malformed" in str(error)) or "not a database" in str(error):
+            hint = "move the file away and run smp index"
+        return Unavailable(f"{str(self.path)!r}: {error}; {hint}", backend=FILE_NAME)

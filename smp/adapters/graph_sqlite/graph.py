@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from smp.adapters.graph_sqlite.apply import Application
-from smp.adapters.graph_sqlite.database import Database
-from smp.adapters.graph_sqlite.held import SMALL_SCAN, Held
+from smp.adapters.graph_sqlite.held import SMALL_SCAN, Held, Holding
 from smp.adapters.graph_sqlite.rows import (
     KIND_NUMBER,
     KINDS,
@@ -46,20 +45,8 @@ PATH_KINDS = (NodeKind.FILE, NodeKind.CONFIG, NodeKind.TEST, NodeKind.PACKAGE, N
 """Kinds whose id is made from a path alone, in the order in which a path is looked up."""
 
 
-class SqliteGraph(GraphStore):
+class SqliteGraph(Holding, GraphStore):
     """A mixin of `SqliteGraphStore`."""
-
-    _database: Database
-    _last: Held | None = None
-
-    def _held(self) -> Held:
-        """What is held of the present state of the file; nothing, and for this once, where this thread sees another one."""
-        state, held = self._database.state(), self._last
-        if state is None:
-            return Held(0)
-        if held is None or held.state != state:
-            held = self._last = Held(state)
-        return held
 
     def apply(self, delta: GraphDelta) -> DeltaCounts:
         with self._database.writing() as connection:
@@ -80,13 +67,16 @@ class SqliteGraph(GraphStore):
         return tuple(known[node_id] for node_id in wanted if node_id in known)
 
     def find(self, name: str) -> tuple[Node, ...]:
-        exact = self.nodes([NodeId(name)])
-        if exact:
-            return exact
-        for kind in PATH_KINDS:
-            at_path = self.nodes([mint_node_id(kind.value.lower(), name)])
-            if at_path:
-                return at_path
+        held = self._held()
+        known = held.found.get(name)
+        return known if known is not None else held.keep_found(name, self._named(name))
+
+    def _named(self, name: str) -> tuple[Node, ...]:
+        ids = (NodeId(name), *(mint_node_id(kind.value.lower(), name) for kind in PATH_KINDS))
+        by_id = {node.id: node for node in self.nodes(ids)}
+        for node_id in ids:
+            if node_id in by_id:
+                return (by_id[node_id],)
         path, _, qualname = name.partition("#")
         if qualname:
             return self._select("place = ? AND qualname = ?", [path, qualname])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from smp.adapters.graph_sqlite.database import Database
 from smp.domain.graph import Node, Scores
 from smp.domain.ids import NodeId
 
@@ -18,8 +19,28 @@ MOST_NEIGHBOURS = 500_000
 SMALL_SCAN = 4_096
 """Nodes of one kind up to which a whole scan is kept."""
 
+SMALL_BLOB = 4_096
+"""Bytes."""
+FEW_KEYS = 256
+
 Direct = tuple[str, str]
 """The end of an edge that is known (`source` or `target`), and the numbers of the kinds that count, with commas."""
+
+
+class Holding:
+    """A store on a database, with what is held of its present state."""
+
+    _database: Database
+    _last: Held | None = None
+
+    def _held(self) -> Held:
+        """What is held of the present state of the file; nothing, and for this once, where this thread sees another one."""
+        state, held = self._database.state(), self._last
+        if state is None:
+            return Held(0)
+        if held is None or held.state != state:
+            held = self._last = Held(state)
+        return held
 
 
 class Held:
@@ -31,8 +52,27 @@ class Held:
         self.by_key: dict[int, Node] = {}
         self.scores: dict[NodeId, Scores] = {}
         self.scans: dict[tuple[str, ...], tuple[Node, ...]] = {}
+        self.found: dict[str, tuple[Node, ...]] = {}
+        self.blobs: dict[tuple[str, str], bytes | None] = {}
+        self.keys: dict[str, tuple[str, ...]] = {}
         self._adjacent: dict[Direct, dict[int, tuple[int, ...]]] = {}
         self._neighbours = 0
+
+    def keep_blobs(self, kind: str, asked: Iterable[str], found: dict[str, bytes]) -> None:
+        """Keep what was found, and not found, of the small ones among some keys."""
+        if len(self.blobs) > MOST_NODES:
+            self.blobs = {}
+        for key in asked:
+            body = found.get(key)
+            if body is None or len(body) <= SMALL_BLOB:
+                self.blobs[kind, key] = body
+
+    def keep_found(self, name: str, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+        """Keep what a reference may mean."""
+        if len(self.found) > MOST_NODES:
+            self.found = {}
+        self.found[name] = nodes
+        return nodes
 
     def keep_nodes(self, found: Iterable[tuple[int, Node]]) -> None:
         """Keep (key, node) pairs."""
