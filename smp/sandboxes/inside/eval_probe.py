@@ -2,7 +2,7 @@
 
 CPython runs a Python-to-Python call without leaving its evaluation loop, where no probe can see it, unless a frame
 evaluation function is set (PEP 523). The one set here is the interpreter's own, reached by a few bytes of machine code in
-a file, on which the host has put a probe: a five-byte no-operation, which the kernel can turn into a call, and a jump.
+a file, on which the host has put a probe (`smp/adapters/sandbox_bubblewrap/eval_probe.py` has the bytes).
 Nothing else runs in this process on its account: what is counted, and how, is the kernel's business.
 """
 
@@ -10,6 +10,7 @@ import ctypes
 import os
 import sys
 
+ROOT = "/work/"
 PAGE = 4096
 OFFSETS = {(3, 12): 0, (3, 13): 64}
 """Where the code for a version begins; what it jumps to is in the word at the same offset of the following page."""
@@ -38,6 +39,8 @@ def install(path):
         return
     ctypes.c_uint64.from_address(address + PAGE + offset).value = evaluate
     api._PyInterpreterState_SetEvalFrameFunc(interpreter, ctypes.c_void_p(address + offset))
+    # The first frame that the kernel sees: this interpreter is traced, whatever it will run.
+    exec(compile("", ROOT, "exec"), {})  # noqa: S102 - an empty program
 
 
 def _map(path):
