@@ -35,6 +35,7 @@ from smp.adapters.sandbox_bubblewrap.limits import (
     plan_limits,
     present_rights,
     remove_groups,
+    remove_orphaned_groups,
     stale_groups,
 )
 from smp.adapters.sandbox_bubblewrap.once import remove_tree, storage_errors
@@ -189,6 +190,8 @@ class BubblewrapDriver(SandboxDriver):
             elif record is not None or _older_than_an_hour(path):  # without a record, someone may be making it
                 self._remove(folder)
                 gone.append(folder.id)
+        if self._rights.groups is not None:
+            remove_orphaned_groups(self._rights.groups)
         prune_lowers(self._boxes, frozenset(standing), unused_s=_LOWER_UNUSED_S)
         return tuple(gone)
 

@@ -88,7 +88,7 @@ def find_control_groups() -> ControlGroups | None:
 def _gate_parent(groups: ControlGroups) -> str:
     """Where groups take the gate, found by attaching one; empty where the kernel has no BPF for us."""
     parents = groups.parents if groups.version == 2 else (str(_ROOT / "unified" / _GROUP),)
-    trial = Path(parents[0], f"probe-{os.getpid()}-gate")
+    trial = Path(parents[0], f"probe-gate-{os.getpid()}")
     try:
         if not Path(parents[0]).parent.joinpath("cgroup.controllers").exists():
             return ""
@@ -220,6 +220,14 @@ def _kill_members(folder: str) -> None:
                 os.kill(int(line), 9)
     # A killed process leaves its group when it is reaped, by whoever started it.
     os.sched_yield()
+
+
+def remove_orphaned_groups(groups: ControlGroups) -> None:
+    """Remove the groups whose maker has ended: every name ends in its process number (`plan_limits`)."""
+    for name in stale_groups(groups, ""):
+        maker = name.rpartition("-")[2]
+        if maker.isdigit() and not Path("/proc", maker).exists():
+            remove_groups({f"{parent}/{name}": {} for parent in groups.folders()})
 
 
 def stale_groups(groups: ControlGroups, prefix: str) -> list[str]:

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-import socket
-import subprocess
-import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -18,6 +13,7 @@ from smp.adapters.sandbox_bubblewrap.limits import Rights
 from smp.domain.ids import FilePath
 from smp.domain.sandboxes import ChangedFile, Execution, Sandbox
 from smp.ports.sandbox_driver import SandboxDriver
+from tests.builders.alive_host import Host, alive_host
 
 pytestmark = pytest.mark.sandbox
 
@@ -26,102 +22,10 @@ Run = Callable[..., Execution]
 ATTEMPTS = Path(__file__).with_name("attempts.py")
 
 
-@dataclass
-class Host:
-    """What the host has, alive; `hits` is what reached it."""
-
-    given: dict[str, object]
-    hits: list[str] = field(default_factory=list)
-
-    def prove_alive(self) -> None:
-        targets = self.given["tcp"]
-        assert isinstance(targets, list)
-        for host, port in targets:
-            with socket.create_connection((host, port), timeout=5) as made:
-                assert made.recv(9) == b"ALIVE"
-        for name in (f"\0{self.given['abstract']}", str(self.given["unix"])):
-            with socket.socket(socket.AF_UNIX) as made:
-                made.connect(name)
-                assert made.recv(9) == b"ALIVE"
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as made:
-            made.sendto(b"x", tuple(targets[-1]))
-            assert made.recv(9) == b"ALIVE"
-        assert Path(str(self.given["secret"])).read_text() == "SECRET"
-        assert b"SECRET" in Path(f"/proc/{self.given['victim']}/environ").read_bytes()
-        self.hits.clear()
-
-
-def _serve(server: socket.socket, hits: list[str]) -> None:
-    def loop() -> None:
-        while True:
-            try:
-                made, _ = server.accept()
-            except OSError:
-                return
-            hits.append(str(server.getsockname()))
-            made.sendall(b"ALIVE")
-            made.close()
-
-    server.listen(8)
-    threading.Thread(target=loop, daemon=True).start()
-
-
-def _serve_datagrams(server: socket.socket, hits: list[str]) -> None:
-    def loop() -> None:
-        while True:
-            try:
-                _, sender = server.recvfrom(64)
-            except OSError:
-                return
-            hits.append("udp")
-            server.sendto(b"ALIVE", sender)
-
-    threading.Thread(target=loop, daemon=True).start()
-
-
-def _own_address() -> str:
-    """An address of this host besides loopback; loopback where there is none. Nothing is sent."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("203.0.113.1", 9))
-        except OSError:
-            return "127.0.0.1"
-        return str(probe.getsockname()[0])
-
-
 @pytest.fixture
 def host(tmp_path: Path) -> Iterator[Host]:
-    tag = f"smp-{secrets.token_hex(6)}"
-    hits: list[str] = []
-    tcp = socket.create_server(("0.0.0.0", 0))
-    port = tcp.getsockname()[1]
-    udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    udp.bind(("0.0.0.0", port))
-    abstract, unix = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
-    abstract.bind(f"\0{tag}")
-    unix.bind(str(tmp_path / "socket"))
-    for server in (tcp, abstract, unix):
-        _serve(server, hits)
-    _serve_datagrams(udp, hits)
-    secret = tmp_path / "secret"
-    secret.write_text("SECRET")
-    secret.chmod(0o644)
-    shared = Path("/dev/shm", tag)
-    shared.write_text("SECRET")
-    victim = subprocess.Popen(["sleep", "600"], env={"TOKEN": "SECRET"})
-    yield Host(
-        given={
-            "tcp": [["127.0.0.1", port], [_own_address(), port]],
-            "abstract": tag, "unix": str(tmp_path / "socket"), "secret": str(secret), "victim": victim.pid, "shared": tag,
-        },
-        hits=hits,
-    )  # fmt: skip
-    assert victim.poll() is None
-    victim.kill()
-    victim.wait()
-    shared.unlink()
-    for server in (tcp, udp, abstract, unix):
-        server.close()
+    with alive_host(tmp_path) as found:
+        yield found
 
 
 def test_no_way_out_is_open(host: Host, driver: SandboxDriver, box: Sandbox, run: Run, rights: Rights) -> None:

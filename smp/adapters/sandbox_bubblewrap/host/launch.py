@@ -216,7 +216,9 @@ def _bwrap_arguments(order: Order, *, status: int, seccomp: int) -> list[str]:
         made += ["--ro-bind-try", os.path.join(root, "etc", name), f"/etc/{name}"]
     for name in order.files:
         made += ["--ro-bind", f"{STAGE}/etc/{name}", f"/etc/{name}"]
-    made += ["--proc", "/proc", "--dev", "/dev", *_tmpfs("/dev/shm", size), "--remount-ro", "/dev"]  # noqa: S108
+    # Kernel settings are their owner's to write, capabilities or not: a box of uid 0 must not find them writable.
+    made += ["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"]
+    made += ["--dev", "/dev", *_tmpfs("/dev/shm", size), "--remount-ro", "/dev"]  # noqa: S108
     made += [*_tmpfs("/tmp", size), *_tmpfs("/home/agent", size)]  # noqa: S108
     for number, (_, target) in enumerate(order.binds):
         made += ["--ro-bind", f"{STAGE}/bind{number}", target]

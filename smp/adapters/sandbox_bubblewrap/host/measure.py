@@ -3,6 +3,9 @@
 The box decides how deep its folders are. By path nothing below 4,096 bytes of name could be opened, and what is not
 measured has no limit; so a folder that far down is held by a descriptor, and what lies below it is named from there.
 
+Each file and folder counts `ENTRY_BYTES` besides its blocks: an empty one takes an inode and a name, and removing millions
+of them takes the host minutes.
+
 A file that was deleted while a process holds it open or mapped is below no folder, and takes its room all the same.
 """
 
@@ -17,6 +20,7 @@ _LONGEST = 256
 """Of a name relative to a descriptor. The kernel takes 4,096 bytes, but walks all of a name at each opening."""
 _FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 UNMEASURABLE = 1 << 62
+ENTRY_BYTES = 1 << 10
 _DELETED = " (deleted)"
 
 
@@ -31,7 +35,7 @@ class _Anchor:
 
 
 def bytes_below(folders: Iterable[str]) -> int:
-    """Disk that the files below some folders take.
+    """Disk that some folders and all below them take.
 
     Returns:
         The sum; `UNMEASURABLE` when the tree needs more descriptors than this process may have.
@@ -43,12 +47,13 @@ def bytes_below(folders: Iterable[str]) -> int:
         try:
             here = _Anchor(os.open(name, _FLAGS, dir_fd=anchor.descriptor if anchor else None))
             far = len(os.fsencode(name)) > _LONGEST
+            total += os.fstat(here.descriptor).st_blocks * 512 + ENTRY_BYTES
             with os.scandir(here.descriptor) as entries:
                 for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
                         pending.append((here, entry.name) if far else (anchor, f"{name}/{entry.name}"))
                     else:
-                        total += entry.stat(follow_symlinks=False).st_blocks * 512
+                        total += entry.stat(follow_symlinks=False).st_blocks * 512 + ENTRY_BYTES
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE):
                 return UNMEASURABLE

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from smp.adapters.sandbox_bubblewrap.checkout import prune_lowers
-from smp.adapters.sandbox_bubblewrap.host.measure import bytes_below
+from smp.adapters.sandbox_bubblewrap.host.measure import ENTRY_BYTES, bytes_below
 from smp.adapters.sandbox_bubblewrap.once import make_once, remove_tree
 from smp.domain.errors import SandboxFailed
 
@@ -91,8 +91,15 @@ def test_a_tree_deeper_than_paths_and_recursion_go_is_removed(tmp_path: Path) ->
 
 def test_what_lies_deeper_than_paths_go_is_measured(tmp_path: Path) -> None:
     nest(tmp_path / "tree", 1_100)
-    assert 10_000 <= bytes_below([str(tmp_path)]) < 100_000
+    # The file is 10,000 bytes; each of the folders has a block and counts as an entry.
+    assert 1_100 * (4096 + ENTRY_BYTES) <= bytes_below([str(tmp_path)]) - 10_000 < 1_200 * (4096 + ENTRY_BYTES)
     assert remove_tree(tmp_path / "tree") >= 10_000
+
+
+def test_files_without_bytes_are_not_free(tmp_path: Path) -> None:
+    for number in range(100):
+        (tmp_path / str(number)).touch()
+    assert bytes_below([str(tmp_path)]) >= 100 * ENTRY_BYTES
 
 
 def nest(top: Path, depth: int) -> None:
