@@ -23,6 +23,7 @@ import sys
 import tarfile
 import tempfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -92,21 +93,15 @@ def spent(command: list[str], folder: Path, **environment: str) -> tuple[float, 
 def price(tools: Path) -> None:
     """Processor seconds for a mutant, the clean run and all preparation included, and how many times cheaper ours is."""
     name, version, *_ = PACKAGES[0]
-    python = str(tools / "bin" / "python")
     for target, test, with_cosmic_ray in PRICED:
         prices: dict[str, list[float]] = {}
         for attempt in range(ROUNDS):
-            runs = {
-                "ours": lambda folder: ours(python, folder, target, test),  # noqa: B023 - called within the round
-                "mutmut": lambda folder: mutmut(tools, folder, target, test),  # noqa: B023
-            }
-            if with_cosmic_ray and not attempt:
-                runs["cosmic-ray"] = lambda folder: cosmic_ray(tools, folder, target, test)  # noqa: B023
-            for tool, judge in runs.items():
+            tried = ("ours", "mutmut", *(("cosmic-ray",) if with_cosmic_ray and not attempt else ()))
+            for tool in tried:
                 with tempfile.TemporaryDirectory() as scratch:
                     folder = Path(scratch, tool)
                     shutil.copytree(unpacked(name, version), folder)
-                    seconds, mutants, killed = judge(folder)
+                    seconds, mutants, killed = TOOLS[tool](tools, folder, target, test)
                 if not mutants:
                     sys.exit(f"{tool}: no mutants of {target}")
                 prices.setdefault(tool, []).append(1000 * seconds / mutants)
@@ -119,7 +114,8 @@ def price(tools: Path) -> None:
         )
 
 
-def ours(python: str, folder: Path, target: str, test: str) -> tuple[float, int, int]:
+def ours(tools: Path, folder: Path, target: str, test: str) -> tuple[float, int, int]:
+    python = tools / "bin" / "python"
     source = (folder / target).read_bytes()
     found = NativeMutator().enumerate(FilePath(target), source, lines=None)
     job = {
@@ -172,6 +168,14 @@ def cosmic_ray(tools: Path, folder: Path, target: str, test: str) -> tuple[float
         print((text + more)[-1500:])
     judged = [one["test_outcome"] for one in outcomes if one]
     return first + second, len(judged), sum("killed" in outcome.lower() for outcome in judged)
+
+
+TOOLS: dict[str, Callable[[Path, Path, str, str], tuple[float, int, int]]] = {
+    "ours": ours,
+    "mutmut": mutmut,
+    "cosmic-ray": cosmic_ray,
+}
+"""(tools, copy of the package, target, test) → processor seconds, mutants judged, mutants noticed."""
 
 
 def main() -> None:

@@ -99,7 +99,7 @@ class Run:
             if judging.imported.is_started:  # by the project's configuration: a fork here would come too late
                 plugin.part = judging
                 return
-            first = in_fork(lambda: plugin.go_on(session, judging) or failing(plugin.reason()))
+            first = in_fork(lambda: plugin.go_on(session, judging) or failing(plugin.reason(session=session)))
             if first is not None and first["state"] == "clean":
                 self.judge_cold(first, original, lambda part: plugin.go_on(session, part))
             plugin.result = first or failing("the test session ended without a result")

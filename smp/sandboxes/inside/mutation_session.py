@@ -98,8 +98,10 @@ class Session:
                 return place
         return None
 
-    def reason(self, code: int | None = None, text: str = "") -> str:
+    def reason(self, code: int | None = None, text: str = "", session: pytest.Session | None = None) -> str:
         """Why there is no result."""
+        if session is not None and not session.items:
+            code = pytest.ExitCode.NO_TESTS_COLLECTED
         reasons = {2: "pytest was interrupted while it collected", 5: "no tests were collected"}
         return "\n".join(self.reports) or reasons.get(code) or text or "pytest ended before a test ran"
 
