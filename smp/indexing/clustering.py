@@ -11,6 +11,7 @@ Everything is ordered by node id: equal graphs, with equal pasts, give equal clu
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from heapq import heapify, heappop, heappush
@@ -187,13 +188,14 @@ def _merge_small(membership: list[int], projection: Projection, *, within: Seque
     holding: dict[int, list[int]] = defaultdict(list)
     for index, cluster in enumerate(membership):
         holding[cluster].append(index)
-    size = {c: sum(index < projection.members for index in indexes) for c, indexes in holding.items()}
-    region = {cluster: within[indexes[0]] for cluster, indexes in holding.items()}
-    folders = {c: Counter(folder_of(projection.nodes[i]) for i in indexes) for c, indexes in holding.items()}
+    size = {c: bisect_left(indexes, projection.members) for c, indexes in holding.items()}
+    first = {cluster: indexes[0] for cluster, indexes in holding.items()}
+    region = {cluster: within[index] for cluster, index in first.items()}
+    folders = _folders(projection, holding)
     together: dict[int, set[int]] = defaultdict(set)
     for cluster in holding:
         together[region[cluster]].add(cluster)
-    waiting = [(size[c], indexes[0], c) for c, indexes in holding.items() if size[c] < min_size]
+    waiting = [(size[c], first[c], c) for c in holding if size[c] < min_size]
     heapify(waiting)
     while waiting:
         was, _, chosen = heappop(waiting)
@@ -202,22 +204,30 @@ def _merge_small(membership: list[int], projection: Projection, *, within: Seque
         together[region[chosen]].discard(chosen)
         others = together[region[chosen]]
         folder = folders[chosen].most_common(1)[0][0]
+        near = touching.pop(chosen, {})
         into = min(
-            others,
-            key=lambda o: (-touching[chosen][o], -folders[o][folder], -size[o], holding[o][0]),
+            near or others,
+            key=lambda o: (-near.get(o, 0.0), -folders[o][folder], -size[o], first[o]),
         )
-        for neighbour, weight in touching.pop(chosen).items():
+        for neighbour, weight in near.items():
             touching[neighbour].pop(chosen, None)
             if neighbour != into:
                 touching[into][neighbour] += weight
                 touching[neighbour][into] += weight
-        holding[into] = sorted(holding[into] + holding.pop(chosen))
+        holding[into] += holding.pop(chosen)
+        first[into] = min(first[into], first.pop(chosen))
         size[into] += size.pop(chosen)
         folders[into] += folders.pop(chosen)
         if size[into] < min_size:
-            heappush(waiting, (size[into], holding[into][0], into))
+            heappush(waiting, (size[into], first[into], into))
     merged = [0] * len(membership)
     for cluster, indexes in holding.items():
         for index in indexes:
             merged[index] = cluster
     return merged
+
+
+def _folders(projection: Projection, holding: Mapping[int, Sequence[int]]) -> dict[int, Counter[str]]:
+    """How many members of each cluster lie in which folder."""
+    at = [folder_of(node) for node in projection.nodes]
+    return {cluster: Counter([at[index] for index in indexes]) for cluster, indexes in holding.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from smp.domain.graph import Node
 from smp.domain.ids import NodeId, mint_node_id
@@ -95,15 +96,15 @@ def place(members: Sequence[Node]) -> str:
 def majority_prefix(members: Sequence[Node]) -> str:
     """The deepest folder that holds more than half of the members; empty for the top."""
     prefix = ""
+    files = Counter([node.file or "" for node in members])
     while True:
         depth = len(prefix) + 1 if prefix else 0
         below: Counter[str] = Counter()
-        for node in members:
-            file = node.file or ""
+        for file, number in files.items():
             if not prefix or file.startswith(prefix + "/"):
                 folder, slash, _ = file[depth:].partition("/")
                 if slash:
-                    below[folder] += 1
+                    below[folder] += number
         if not below:
             return prefix
         folder, most = min(below.items(), key=lambda item: (-item[1], item[0]))
@@ -126,4 +127,10 @@ def _told_apart(place: str, words: Sequence[str], used: set[str]) -> str:
 
 
 def _telling(text: str) -> frozenset[str]:
+    return frozenset[str]().union(*map(_telling_part, text.replace("/", ".").split(".")))
+
+
+@lru_cache(maxsize=65_536)
+def _telling_part(text: str) -> frozenset[str]:
+    """Of a name in a path or a qualified name: most of them stand in many."""
     return frozenset(word for word in split_words(text) if len(word) >= MIN_LETTERS and not word.isdigit())

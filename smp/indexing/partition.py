@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from smp.domain.communities import Bridge, Community, Partition
 from smp.domain.graph import Node
@@ -107,13 +107,14 @@ def _describe(
     parents: Mapping[NodeId, NodeId],
 ) -> tuple[list[Community], list[Bridge], float]:
     holding: dict[NodeId, list[Node]] = defaultdict(list)
-    for node in projection.nodes[: projection.members]:
-        holding[members[node.id]].append(node)
+    owner = [members[node.id] for node in projection.nodes[: projection.members]]
+    for node, community in zip(projection.nodes, owner, strict=False):
+        holding[community].append(node)
     inner: Counter[NodeId] = Counter()
     outer: Counter[NodeId] = Counter()
     between: Counter[tuple[NodeId, NodeId]] = Counter()
     for (source, target), number in projection.relations.items():
-        one, other = members[projection.nodes[source].id], members[projection.nodes[target].id]
+        one, other = owner[source], owner[target]
         if one == other:
             inner[one] += number
         else:
@@ -133,7 +134,7 @@ def _describe(
     for one, other in sorted(between):
         touching[one].append(other)
         touching[other].append(one)
-    scores = _modularity(projection, members)
+    scores = _modularity(projection, owner)
     communities = [
         Community(
             id=community,
@@ -155,7 +156,7 @@ def _describe(
     return communities, bridges, sum(scores.values())
 
 
-def _modularity(projection: Projection, members: Mapping[NodeId, NodeId]) -> dict[NodeId, float]:
+def _modularity(projection: Projection, owner: Sequence[NodeId]) -> dict[NodeId, float]:
     """Each community's part of the modularity (resolution 1) over the weighted edges between members."""
     inside: dict[NodeId, float] = defaultdict(float)
     degree: dict[NodeId, float] = defaultdict(float)
@@ -163,7 +164,7 @@ def _modularity(projection: Projection, members: Mapping[NodeId, NodeId]) -> dic
     for source, target, weight in projection.edges:
         if source >= projection.members or target >= projection.members:
             continue
-        one, other = members[projection.nodes[source].id], members[projection.nodes[target].id]
+        one, other = owner[source], owner[target]
         total += weight
         degree[one] += weight
         degree[other] += weight
