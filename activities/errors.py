@@ -7,6 +7,7 @@ they are kept with the history for ever and are not encrypted.
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import Any
 
 from temporalio.exceptions import ApplicationError
@@ -37,6 +38,7 @@ RETRYABLE: dict[type[errors.SmpError], bool] = {
     errors.SignatureInvalid: False,
     errors.SnapshotInvalid: False,
     errors.ForgeFailed: False,
+    errors.ForgeBusy: True,
     errors.Planned: False,
     errors.Unavailable: True,
 }
@@ -61,7 +63,13 @@ def application_error(error: errors.SmpError) -> ApplicationError:
         KeyError: The table lacks the class; a unit test catches that before a run does.
     """
     kind = type(error)
-    return ApplicationError(redacted(error.message), type=kind.__name__, non_retryable=not RETRYABLE[kind])
+    wait = error.retry_after_s if isinstance(error, errors.ForgeBusy) else None
+    return ApplicationError(
+        redacted(error.message),
+        type=kind.__name__,
+        non_retryable=not RETRYABLE[kind],
+        next_retry_delay=timedelta(seconds=wait) if wait is not None else None,
+    )
 
 
 class TranslateErrors(Interceptor):

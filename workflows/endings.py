@@ -14,7 +14,7 @@ T = TypeVar("T")
 AGENT_FAULTS = frozenset(
     {
         "Invalid", "TooLarge", "LockConflict", "MergeConflict", "Refused", "ScopeViolation", "SequenceViolation",
-        "VerificationRequired", "SandboxFailed", "ForgeFailed", "Fenced", "Conflict",
+        "VerificationRequired", "SandboxFailed", "ForgeFailed", "ForgeBusy", "Fenced", "Conflict",
     }
 )  # fmt: skip
 """Errors that end a session as `aborted` with their name as the reason; anything else is ours and fails the run."""

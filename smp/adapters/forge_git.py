@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from smp.domain.errors import ForgeFailed, Invalid
+from smp.domain.errors import ForgeBusy, ForgeFailed, Invalid
 from smp.domain.handoffs import BranchChange, ConflictHunk, FileConflict, PullRequest, PushedBranch
 from smp.domain.ids import CommitSha, FilePath
 from smp.domain.sandboxes import ChangedFile
@@ -30,6 +30,12 @@ _SAFE = (
     "-c", "core.hooksPath=/dev/null", "-c", "commit.gpgSign=false", "-c", "core.fsmonitor=false", "-c", "gc.auto=0",
     "-c", "core.autocrlf=false", "-c", "protocol.ext.allow=never",
 )  # fmt: skip
+_PASSING = re.compile(
+    r"could not resolve host|failed to connect|connection (?:timed out|refused|reset|closed)|operation timed out|early eof"
+    r"|returned error: (?:429|5\d\d)|no route to host|network is unreachable|temporary failure in name resolution",
+    re.IGNORECASE,
+)
+"""Complaints of git about a remote that may answer later. Git gives them no code; its messages are asked for in English."""
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
 _MARKER_SIZE = 43
 """Longer than any line of equal signs that people write under headings."""
@@ -264,8 +270,9 @@ class GitForge(Forge):
             secret = {"SMP_PUSH_USER": self._user, "SMP_PUSH_TOKEN": self._token}
             done = self._git(*arguments, options=offered, env=secret, check=False, seconds=_NETWORK_SECONDS)
         if done.returncode:
-            raise ForgeFailed(
-                f"git {arguments[0]} failed: {_message(done.stderr)}; "
+            said = _message(done.stderr)
+            raise (ForgeBusy if _PASSING.search(said) else ForgeFailed)(
+                f"git {arguments[0]} failed: {said}; "
                 f"check `git {arguments[0]}` with remote {REMOTE!r} by hand, then repeat",
                 remote=REMOTE,
             )
@@ -297,7 +304,7 @@ class GitForge(Forge):
         except FileNotFoundError as error:
             raise ForgeFailed("git is not installed; install it and repeat") from error
         except subprocess.TimeoutExpired as error:
-            raise ForgeFailed(
+            raise ForgeBusy(
                 f"git {arguments[0]} did not end within {seconds} s; check the remote and repeat"
             ) from error
         if check and done.returncode:

@@ -23,6 +23,7 @@
     ├── SignatureInvalid
     ├── SnapshotInvalid
     ├── ForgeFailed
+    │   └── ForgeBusy           a code host that may answer later
     ├── Planned                 a method of a later release
     └── Unavailable             a backend cannot be reached; the call may be repeated
 
@@ -186,7 +187,20 @@ class SnapshotInvalid(SmpError):
 
 
 class ForgeFailed(SmpError):
-    """The code host refused or cannot be reached."""
+    """The code host refused."""
+
+
+class ForgeBusy(ForgeFailed):
+    """The code host cannot be reached, is in trouble, or has no requests left; the call may be repeated.
+
+    Args:
+        message: What happened and what to do.
+        retry_after_s: Seconds until it is worth asking again; None when the host does not say.
+    """
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None, **fields: Json) -> None:
+        super().__init__(message, retry_after_s=retry_after_s, **fields)
+        self.retry_after_s = retry_after_s
 
 
 class Planned(SmpError):

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from smp.domain.errors import ForgeFailed, Invalid
+from smp.domain.errors import ForgeBusy, ForgeFailed, Invalid
 from smp.settings import ForgeSettings
 
 MAX_WAIT_SECONDS = 30.0
@@ -156,7 +156,8 @@ class Asking:
             step: Raises `Refusal`.
 
         Raises:
-            ForgeFailed: It was refused, or is still refused after the last attempt.
+            ForgeFailed: It was refused.
+            ForgeBusy: It is still in trouble after the last attempt, or asks for a longer wait than is made here.
         """
         for attempt in range(1, ATTEMPTS + 1):
             try:
@@ -179,7 +180,10 @@ class Asking:
         said = self._clean(refusal.said)
         what = f"the branch is pushed, but {self._host.name} {_advice(refusal, self._host, said)}"
         # Without its cause: the library's exception holds headers and a body that nobody has cleaned.
-        raise ForgeFailed(f"{what}; then repeat, which goes on from there", status=refusal.status) from None
+        what = f"{what}; then repeat, which goes on from there"
+        if _may_pass(refusal):
+            raise ForgeBusy(what, retry_after_s=refusal.retry_after_s, status=refusal.status) from None
+        raise ForgeFailed(what, status=refusal.status) from None
 
     def _clean(self, text: str) -> str:
         line = " ".join((text.replace(self._token, "***") if self._token else text).split())
@@ -204,11 +208,16 @@ def _advice(refusal: Refusal, host: CodeHost, said: str) -> str:
     return f"does not take the pull request ({status}: {said}); mend that"
 
 
+def _may_pass(refusal: Refusal) -> bool:
+    """Whether the same request may be taken later: no answer, a full rate limit, or a host in trouble."""
+    return refusal.status is None or refusal.retry_after_s is not None or refusal.status >= 500
+
+
 def _wait(refusal: Refusal, attempt: int) -> float | None:
     """Seconds; None when waiting will not help, or for too long."""
     if refusal.retry_after_s is not None:
         return refusal.retry_after_s if refusal.retry_after_s <= MAX_WAIT_SECONDS else None
-    return float(attempt) if refusal.status is None or refusal.status >= 500 else None
+    return float(attempt) if _may_pass(refusal) else None
 
 
 def _remote(url: str) -> tuple[str, str, str] | None:

@@ -29,7 +29,8 @@ class Forge(abc.ABC):
         """Commit the files on the change's branch and push it; no pull request. What `publish` does first.
 
         Raises:
-            ForgeFailed: Refused or unreachable; the message says what to check.
+            ForgeFailed: Refused; the message says what to check.
+            ForgeBusy: Unreachable or in trouble; the same call may succeed later.
         """
 
     @abc.abstractmethod
@@ -39,5 +40,6 @@ class Forge(abc.ABC):
         Never touches the user's working tree, index, HEAD or hooks. Repeating gives the same branch and pull request.
 
         Raises:
-            ForgeFailed: Refused or unreachable; the message says what to check.
+            ForgeFailed: Refused; the message says what to check.
+            ForgeBusy: Unreachable or in trouble; the same call may succeed later.
         """

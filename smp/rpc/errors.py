@@ -33,6 +33,7 @@ CODES: dict[type[errors.SmpError], int] = {
     errors.SignatureInvalid: -32010,
     errors.SnapshotInvalid: -32011,
     errors.ForgeFailed: -32013,
+    errors.ForgeBusy: -32013,
     errors.Planned: METHOD_NOT_FOUND,
     errors.Unavailable: -32014,
 }

@@ -24,8 +24,8 @@ def test_each_error_is_retryable_or_not() -> None:
     assert set(descendants(SmpError)) == set(RETRYABLE)
 
 
-def test_only_unavailable_backends_are_retried() -> None:
-    assert {cls for cls, retryable in RETRYABLE.items() if retryable} == {errors.Unavailable}
+def test_only_what_may_be_there_again_later_is_retried() -> None:
+    assert {cls for cls, retryable in RETRYABLE.items() if retryable} == {errors.Unavailable, errors.ForgeBusy}
 
 
 def test_the_tree_in_the_docstring_names_every_error() -> None:

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from smp.adapters.forge_git import GitForge
-from smp.domain.errors import ForgeFailed
+from smp.domain.errors import ForgeBusy, ForgeFailed
 from smp.domain.handoffs import BranchChange
 from smp.domain.ids import FilePath
 from smp.domain.sandboxes import ChangedFile
@@ -27,7 +27,7 @@ class Desk:
     """A checkout with a bare remote, its host, and the pauses that were made."""
 
     def __init__(self, root: Path, host: StandIn) -> None:
-        self.host, self.pauses = host, list[float]()
+        self.host, self.pauses, self.passing = host, list[float](), False
         self.repo = root / "repo"
         self.base = make_repository(self.repo, {"a.txt": "1\n"})
         git(root, "init", "-q", "--bare", "-b", "main", str(host.remote))
@@ -54,6 +54,7 @@ class Desk:
         with pytest.raises(ForgeFailed) as caught:
             self.publish(**options)
         assert TOKEN not in caught.value.message + str(caught.value.data())
+        self.passing = isinstance(caught.value, ForgeBusy)
         return caught.value.message
 
     def methods(self) -> list[str]:
@@ -125,7 +126,7 @@ def test_a_short_rate_limit_is_waited_for(desk: Desk) -> None:
 
 def test_a_long_rate_limit_is_told(desk: Desk) -> None:
     assert "wait 3600 s" in desk.refusal(limited(desk, Retry_After="3600"))
-    assert desk.pauses == []
+    assert (desk.pauses, desk.passing) == ([], True)
 
 
 def test_a_rate_limit_that_does_not_end_is_told(desk: Desk) -> None:
@@ -150,6 +151,7 @@ def test_a_right_that_is_missing_is_named(desk: Desk) -> None:
 
 def test_a_project_that_is_not_there_is_named(desk: Desk) -> None:
     assert "'acme/shop'" in desk.refusal(Fault(status=404, body={"message": "Not Found"}))
+    assert desk.passing is False
 
 
 def test_a_request_that_is_not_taken_says_why(desk: Desk) -> None:
@@ -159,11 +161,12 @@ def test_a_request_that_is_not_taken_says_why(desk: Desk) -> None:
     )
     assert "base: invalid" in said
     assert "the branch is pushed" in said
+    assert desk.passing is False
 
 
 def test_a_host_in_trouble_is_asked_three_times(desk: Desk) -> None:
     assert "is in trouble (503)" in desk.refusal(*[Fault(status=503)] * 3)
-    assert (desk.pauses, len(desk.host.log)) == ([1.0, 2.0], 3)
+    assert (desk.pauses, len(desk.host.log), desk.passing) == ([1.0, 2.0], 3, True)
     desk.host.faults.append(Fault(status=500, body=b"<html>no JSON</html>"))
     desk.publish()
 
@@ -172,7 +175,7 @@ def test_a_host_that_is_silent_is_not_waited_for(desk: Desk) -> None:
     said = desk.refusal(*[Fault(silent=True)] * 3, timeout_seconds=1)
     assert "cannot be reached" in said
     assert "check http" in said
-    assert desk.pauses == [1.0, 2.0]
+    assert (desk.pauses, desk.passing) == ([1.0, 2.0], True)
 
 
 def test_an_answer_that_is_no_json_is_an_error_not_a_crash(desk: Desk) -> None:

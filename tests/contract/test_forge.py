@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from smp.adapters.forge_git import GitForge
-from smp.domain.errors import ForgeFailed, Invalid
+from smp.domain.errors import ForgeBusy, ForgeFailed, Invalid
 from smp.domain.handoffs import BranchChange
 from smp.domain.ids import CommitSha, FilePath, SessionId
 from smp.domain.sandboxes import ChangedFile
@@ -276,3 +276,15 @@ def test_a_branch_whose_commit_is_not_here_is_named_with_the_way_out(world: Worl
     lost = replace(known, session_id=SessionId("lost"), head_sha=CommitSha("0" * 40))
     with pytest.raises(ForgeFailed, match=r"git fetch origin smp/lost"):
         world.forge.clashes((known, lost))
+
+
+@pytest.mark.parametrize(
+    ("url", "passing"), [("https://127.0.0.1:9/acme/shop.git", True), ("file://localhost/nowhere/repo.git", False)]
+)
+def test_a_remote_that_does_not_answer_may_answer_later_and_one_that_is_not_there_may_not(
+    plain: World, url: str, passing: bool
+) -> None:
+    git(plain.repo, "remote", "set-url", "origin", url)
+    with pytest.raises(ForgeFailed) as caught:
+        plain.forge.publish(plain.change(), (TWO,))
+    assert isinstance(caught.value, ForgeBusy) is passing, caught.value.message
