@@ -88,7 +88,9 @@ def test_spawn_execute_destroy(services: Services, ask: Ask) -> None:
     done = ask("execute", sandbox_id=box["sandbox_id"], command="echo out; echo err >&2; exit 3")
     assert (done["exit_code"], done["stdout"], done["stderr"]) == (3, "out\n", "err\n")
     assert (done["timed_out"], done["truncated"], done["network_blocks"]) == (False, False, [])
-    ran = [event for event in services.session_store.events(SessionId(session)) if event.method == "smp/sandbox/execute"]
+    ran = [
+        event for event in services.session_store.events(SessionId(session)) if event.method == "smp/sandbox/execute"
+    ]
     assert [(event.target, event.result) for event in ran] == [
         (box["sandbox_id"], "started"),
         (box["sandbox_id"], "exit code 3"),
