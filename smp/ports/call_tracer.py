@@ -28,13 +28,17 @@ class CallTracer(abc.ABC):
         """Why it cannot be had here, with what mends it; empty when it can. Found by trying, cached per process."""
 
     @abc.abstractmethod
-    def watch(self, group: str, probe: str, offsets: dict[str, int]) -> AbstractContextManager[CallWatch]:
+    def watch(
+        self, group: str, probe: str, offsets: dict[str, int], interpreters: tuple[str, ...] = ()
+    ) -> AbstractContextManager[CallWatch]:
         """Count from now until the end of the context, which forgets everything.
 
         Args:
             group: Folder of a control group of version 2; only what runs in it is counted.
             probe: File that traced interpreters run a few bytes of before each frame.
             offsets: Where in it, by version of CPython without the dot (`313`).
+            interpreters: Programs and libraries of CPython; a process that begins in one and is not traced is missed. Without
+                them it is known by its name alone.
 
         Raises:
             SandboxFailed: The tracer cannot be had; the message says what is missing.

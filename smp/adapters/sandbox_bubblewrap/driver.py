@@ -141,7 +141,14 @@ class BubblewrapDriver(SandboxDriver):
             fresh_exchange(folder, self._uid)
             plan = plan_limits(self._rights.groups, f"{folder.id}-{os.getpid()}", limits)
             chosen = record.spec.tracer if trace else None
-            with watched(chosen, plan, folder, tracing=self._tracer, inside=self._inside) as watch:
+            with watched(
+                chosen,
+                plan,
+                folder,
+                tracing=self._tracer,
+                inside=self._inside,
+                interpreters=self._interpreter.files(),
+            ) as watch:
                 order = self._order(
                     folder,
                     lower,

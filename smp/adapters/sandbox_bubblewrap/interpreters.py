@@ -52,6 +52,13 @@ class Interpreter(Struct, frozen=True, kw_only=True):
         major, minor = self.version.split(".")
         return int(major), int(minor)
 
+    def files(self) -> tuple[str, ...]:
+        """The program, and the library that it may be linked to, as paths on the host."""
+        root = Path(self.root)
+        program = root / self.executable.lstrip("/")
+        library = sorted((root / self.prefix.lstrip("/") / "lib").glob(f"libpython{self.version}*.so*"))
+        return tuple(str(path) for path in (program, *library) if path.is_file())
+
     def identity(self) -> str:
         """Equal for interpreters that can share installed packages at the same path."""
         return f"{self.implementation}-{self.full}-{self.platform}-{self.root}-{self.executable}"

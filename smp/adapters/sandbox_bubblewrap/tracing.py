@@ -60,13 +60,20 @@ def missing_tracer(tracer: CallTracer | None, rights: Rights) -> str:
 
 @contextmanager
 def watched(
-    tracer: TracerName | None, plan: Plan, folder: BoxFolder, *, tracing: CallTracer | None, inside: Path
+    tracer: TracerName | None,
+    plan: Plan,
+    folder: BoxFolder,
+    *,
+    tracing: CallTracer | None,
+    inside: Path,
+    interpreters: tuple[str, ...],
 ) -> Iterator[Watched]:
     """Count while the context lasts.
 
     Args:
         tracer: None: count nothing.
         inside: Folder of the scripts that run in the box.
+        interpreters: Files on the host that the box's interpreter consists of.
 
     Raises:
         SandboxFailed: The kernel's tracer cannot be had any more.
@@ -80,7 +87,7 @@ def watched(
     with storage_errors("cannot watch the box"):
         os.makedirs(plan.gate, exist_ok=True)
     try:
-        with tracing.watch(plan.gate, str(inside / FILE), OFFSETS) as watch:
+        with tracing.watch(plan.gate, str(inside / FILE), OFFSETS, interpreters) as watch:
             yield Watched(variables={"SMP_TRACE": "ebpf"}, folder=folder, tracer=tracer, watch=watch)
     finally:
         remove_groups({plan.gate: {}})

@@ -72,9 +72,12 @@ class EbpfTracer(CallTracer):
             return self._missing
 
     @contextmanager
-    def watch(self, group: str, probe: str, offsets: dict[str, int]) -> Iterator[CallWatch]:
+    def watch(
+        self, group: str, probe: str, offsets: dict[str, int], interpreters: tuple[str, ...] = ()
+    ) -> Iterator[CallWatch]:
+        attach: dict[str, object] = {"do": "attach", "file": probe, "offsets": offsets, "interpreters": interpreters}
         with self._lock:
-            helper, box = self._begin(group, probe, offsets)
+            helper, box = self._begin(attach, {"do": "watch", "group": group})
         watch = _Watch(helper, box, self._lock)
         try:
             yield watch
@@ -93,12 +96,12 @@ class EbpfTracer(CallTracer):
         """Of the helper, when one runs."""
         return self._helper.pid if self._helper is not None else None
 
-    def _begin(self, group: str, probe: str, offsets: dict[str, int]) -> tuple[_Helper, int]:
+    def _begin(self, attach: dict[str, object], watch: dict[str, object]) -> tuple[_Helper, int]:
         for last in (False, True):
             helper = self._running()
             try:
-                helper.ask({"do": "attach", "file": probe, "offsets": offsets})
-                return helper, helper.ask({"do": "watch", "group": group}).box
+                helper.ask(attach)
+                return helper, helper.ask(watch).box
             except HelperDied as error:
                 helper.close()
                 if last:

@@ -59,6 +59,7 @@ def repo(commit_files: Callable[[dict[str, str]], Path]) -> Path:
     return commit_files(
         {
             "cases.py": (HERE / "trace_cases.txt").read_text(),
+            "odd.sh": "#!/opt/venv/bin/python\nprint(1)\n",
             "pytest.ini": "[pytest]\n",
             "many.py": (HERE / "trace_cases_many.txt").read_text(),
             "test_many.py": "import many\n\n\ndef test_all():\n    many.main()\n",
@@ -115,10 +116,10 @@ def test_both_see_the_same_calls(run: Run, command: str) -> None:
 
 
 def test_what_ran_without_the_tracer_is_counted(run: Run) -> None:
-    trace = run("env -u SMP_TRACE python cases.py; python -S cases.py").trace
+    trace = run("env -u SMP_TRACE python cases.py; python -S cases.py; env -i /work/odd.sh").trace
     assert trace is not None
     assert [call.callee.qualname for call in trace.calls] == ["in_script"]  # a subprocess of the second, without its -S
-    assert (trace.processes, trace.missed_processes) == (1, 3)
+    assert (trace.processes, trace.missed_processes) == (1, 4)  # two, the first one's subprocess, and the script
 
 
 def test_a_killed_process_still_counts(run: Run) -> None:

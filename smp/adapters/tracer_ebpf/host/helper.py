@@ -2,7 +2,8 @@
 
 One JSON object a line on standard input, one line of answer each on standard output (docs/tracing.md):
 
-    {"do": "attach", "file": path, "offsets": {"312": 0, "313": 64}}   {"ok": true}
+    {"do": "attach", "file": path, "offsets": {"313": 107},
+     "interpreters": [path, …]}                                         {"ok": true}
     {"do": "watch", "group": folder}                                   {"ok": true, "box": 1}
     {"do": "collect", "box": 1}                                        {"ok": true, "frames": …, "calls": …, …}
     anything that fails                                                {"ok": false, "error": "…"}
@@ -26,6 +27,7 @@ from smp.adapters.tracer_ebpf.host.program import SOURCE
 
 _ENTRY = 0  # of enum bpf_probe_attach_type of libbcc
 _KINDS = {1: "latin-1", 2: "utf-16-le", 4: "utf-32-le"}
+_MAIN = "Py_BytesMain"
 _REASONS = ("edges", "names", "unreadable", "deep")
 
 
@@ -40,12 +42,12 @@ class Tracer:
         self._bpf = bcc.BPF(text=SOURCE)
         walk = self._bpf.load_func("on_walk", self._kind)
         self._bpf["programs"][ctypes.c_int(0)] = ctypes.c_int(walk.fd)
-        self._attached: set[tuple[int, int, int]] = set()
+        self._attached: set[tuple[int, int, int | str]] = set()
         self._boxes = 0
         self._groups: dict[int, int] = {}
 
     def attach(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Put the probe on a file; a second time does nothing."""
+        """Put the probe on a file, and one on the start of these interpreters; a second time does nothing."""
         path = os.path.realpath(request["file"])
         found = os.stat(path)
         for version, offset in request["offsets"].items():
@@ -57,7 +59,25 @@ class Tracer:
             if self._lib.bpf_attach_uprobe(program.fd, _ENTRY, name, path.encode(), int(offset), -1, 0) < 0:
                 raise OSError(ctypes.get_errno(), "the kernel takes no uprobe here")
             self._attached.add(key)
+        for interpreter in request.get("interpreters", ()):
+            self._attach_main(os.path.realpath(interpreter))
         return {}
+
+    def _attach_main(self, path: str) -> None:
+        """An interpreter is a program or the library that it is linked to; only one of them has the function."""
+        found = os.stat(path)
+        key = (found.st_dev, found.st_ino, _MAIN)
+        if key in self._attached:
+            return
+        self._attached.add(key)
+        try:
+            _, offset = self._bpf._check_path_symbol(path.encode(), _MAIN.encode(), None, -1)
+        except Exception:  # noqa: BLE001 - BCC raises Exception itself
+            return
+        program = self._bpf.load_func("on_main", self._kind)
+        name = f"smp_main_{found.st_ino}".encode()
+        if self._lib.bpf_attach_uprobe(program.fd, _ENTRY, name, path.encode(), offset, -1, 0) < 0:
+            raise OSError(ctypes.get_errno(), f"the kernel takes no uprobe on {path}")
 
     def watch(self, request: dict[str, Any]) -> dict[str, Any]:
         """Count what processes of a control group do, from now on."""
@@ -96,7 +116,7 @@ class Tracer:
             "frames": list(indexes),
             "calls": [(*pair, count) for pair, count in calls.items()],
             "processes": sum(image.seen for image in images.values()),
-            "missed": [image.name.decode("utf-8", "replace") for image in images.values() if not image.seen],
+            "missed": [_name(image) for image in images.values() if not image.seen],
             "lost": {"nameless": nameless, "cut": cut} | self._lost(box),
         }
 
@@ -114,6 +134,10 @@ class Tracer:
         for key, _ in found.values():
             del table[key]
         return {why: count for why, (_, count) in found.items()}
+
+
+def _name(image: Any) -> str:
+    return "python" if image.interpreter else str(image.name.decode("utf-8", "replace"))
 
 
 def _names(entry: Any) -> tuple[str, str, int, bool]:

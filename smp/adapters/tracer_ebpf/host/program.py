@@ -26,7 +26,7 @@ enum { LOST_EDGES, LOST_NAMES, LOST_UNREADABLE, LOST_DEEP };
 struct frame { u64 code, previous, unused[5], instruction; u32 top; u16 skip; u8 owner, pad; };
 struct head { u32 flags, unused[4], line, more[5], version; };     /* of a code object, from byte 48 on */
 struct process { u64 image; u32 box, seen; };
-struct image { u32 box, pid, executed, seen; char name[16]; };
+struct image { u32 box, pid, executed, seen, interpreter; char name[16]; };
 struct code { u64 address, image; u32 version, pad; };
 struct edge { u64 caller, callee, image; u32 caller_version, callee_version; };
 struct names {
@@ -74,6 +74,17 @@ RAW_TRACEPOINT_PROBE(sched_process_exit) {
     u64 id = bpf_get_current_pid_tgid();
     u32 pid = id >> 32;
     if (pid == (u32)id) processes.delete(&pid);
+    return 0;
+}
+
+/* An interpreter begins, whatever the name of the program is. */
+int on_main(struct pt_regs *ctx) {
+    u32 pid = bpf_get_current_pid_tgid() >> 32;
+    struct process *process = processes.lookup(&pid);
+    if (!process) return 0;
+    u64 number = process->image;
+    struct image *image = images.lookup(&number);
+    if (image) image->interpreter = 1;
     return 0;
 }
 
