@@ -8,7 +8,7 @@ is replaced whole, so that nothing of an older version of a file can stay behind
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NewType
+from typing import NewType, Protocol
 
 from msgspec import Struct
 
@@ -191,10 +191,23 @@ class GraphPart(Struct, frozen=True, kw_only=True):
     bodies: dict[NodeId, str] = {}
 
 
+class Part(Protocol):
+    """As a `GraphPart`; what it holds may be worked out each time that it is asked for."""
+
+    @property
+    def owner(self) -> Owner: ...
+    @property
+    def nodes(self) -> tuple[Node, ...] | None: ...
+    @property
+    def edges(self) -> tuple[Edge, ...]: ...
+    @property
+    def bodies(self) -> dict[NodeId, str]: ...
+
+
 class GraphDelta(Struct, frozen=True, kw_only=True):
     """A change of the graph, applied in one transaction."""
 
-    parts: tuple[GraphPart, ...] = ()
+    parts: tuple[Part, ...] = ()
     removed: tuple[Owner, ...] = ()
 
 

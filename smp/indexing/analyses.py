@@ -59,5 +59,5 @@ class Analyses(Mapping[FilePath, FileAnalysis]):
         return Analyses(marks, known, self._load, self._generation)
 
     def stored_as(self, generation: int) -> Analyses:
-        """The same, when the index has them as this generation."""
-        return Analyses(self.marks, self._known, self._load, generation)
+        """The same, when the index has them as this generation: they are read from there again."""
+        return Analyses(self.marks, {} if self._load is not None else self._known, self._load, generation)

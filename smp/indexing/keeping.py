@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from smp.domain.ids import FilePath
+from collections.abc import Mapping
+from itertools import islice
+
+from smp.domain.ids import FilePath, NodeId
 from smp.domain.merkle import MerkleLeaf, MerkleTree
+from smp.domain.metadata import Enrichment
+from smp.indexing.enrich import enrich_nodes
 from smp.indexing.merkle import build_tree, change_leaves
 from smp.indexing.records import ANALYSIS, LINK_DIGEST, NODE_COUNT, encode_analysis, save_link_state
 from smp.indexing.staging import Staged
 from smp.ports.index_cache import IndexCache
+from smp.ports.metadata_store import MetadataStore
+
+FILES_AT_ONCE = 200
 
 
 def keep_staged(cache: IndexCache, staged: Staged, *, state: bytes | None) -> None:
@@ -24,6 +32,23 @@ def keep_staged(cache: IndexCache, staged: Staged, *, state: bytes | None) -> No
         save_link_state(cache, staged.memory.state)
     for kind in (ANALYSIS, NODE_COUNT, LINK_DIGEST):
         cache.drop_blobs(kind, staged.removed)
+
+
+def enrich_staged(metadata: MetadataStore, staged: Staged, carried: Mapping[NodeId, Enrichment], *, at: str) -> None:
+    """Write the enrichments of the nodes that were read, some files at a time.
+
+    Args:
+        carried: Of nodes that were moved; they are written in any case.
+        at: RFC 3339 time that new rows carry.
+    """
+    if carried:
+        metadata.put_enrichments(dict(carried))
+    read = iter(staged.analysed.values())
+    while some := list(islice(read, FILES_AT_ONCE)):
+        nodes = [node for one in some for node in one.nodes]
+        known = metadata.enrichments(node.id for node in nodes)
+        own = {node.id: carried[node.id] for node in nodes if node.id in carried}
+        metadata.put_enrichments(enrich_nodes(nodes, own | known, at=at))
 
 
 def tree_after(cache: IndexCache, staged: Staged, before: MerkleTree | None) -> MerkleTree:

@@ -21,10 +21,12 @@ from smp.domain.source import ANALYSIS_FORMAT, FileAnalysis
 from smp.indexing.analyses import Analyses
 from smp.indexing.collector import collector_paused
 from smp.indexing.families import Families, Family, Place
+from smp.languages.base import Language
 from smp.languages.registry import languages
 from smp.ports.link_archive import DamagedArchive, LinkArchives
 
 if TYPE_CHECKING:
+    from smp.indexing.linking.preserving import Head
     from smp.indexing.linking.revision import Revision
 
 
@@ -105,7 +107,7 @@ class Linker:
         with collector_paused():
             before = digests if changed is not None and state == _STATE else None
             if self._is_first and before is not None and isinstance(files, Analyses):
-                self._recall(files)
+                self._recall()
             self._is_first = False
             try:
                 made, edges = self._link_all(files, configs, changed or frozenset(), before)
@@ -136,16 +138,19 @@ class Linker:
             wanted = {path: configs[path] for path in sorted(configs) if family.language.wants_config(path)}
             own = {path: marks[path] for path in family.summaries} if marks is not None else None
             revision, again = self._link(held.pop(name, None), family, wanted, own)
-            kept[name] = revision
-            owners |= dict.fromkeys(family.summaries, revision)
             for path in family.summaries:
                 if again is not None and path not in again and path in known:
                     made[path] = known[path]
                 else:
                     fresh[path] = revision.edges(path)
                     made[path] = _digest(fresh[path])
-            if again is None:
-                self._keep(name, revision, made)
+            if again is None and self._keep(name, revision, made):
+                # What was written down is taken up again by parts: most of it is never asked for.
+                revision.dismantle()
+                recalled = self._recalled(name, family.language)
+                revision = recalled[0] if recalled is not None else self._anew(family, wanted, own)
+            kept[name] = revision
+            owners |= dict.fromkeys(family.summaries, revision)
         self._held, self._digests = kept, made
         edges = {
             path: fresh[path] if path in fresh else owners[path].edges(path) if path in owners else ()
@@ -162,7 +167,7 @@ class Linker:
         marks: Mapping[FilePath, ContentHash] | None,
     ) -> tuple[Revision, set[FilePath] | None]:
         """The link of a family, and the files whose edges were made anew; None: all of them."""
-        from smp.indexing.linking.revision import Revision, TooWide  # half of what a question would have to load
+        from smp.indexing.linking.revision import TooWide  # half of what a question would have to load
 
         if held is not None:
             try:
@@ -171,47 +176,55 @@ class Linker:
                 del held
                 gc.collect()  # what was held is full of circles, and as large as what comes now
         self.linked_anew += 1
-        return Revision(family.language, family.summaries, configs, family.tests, marks=marks), None
+        return self._anew(family, configs, marks), None
+
+    def _anew(
+        self, family: Family, configs: Mapping[FilePath, bytes], marks: Mapping[FilePath, ContentHash] | None
+    ) -> Revision:
+        from smp.indexing.linking.revision import Revision
+
+        return Revision(family.language, family.summaries, configs, family.tests, marks=marks)
 
     # Between processes -----------------------------------------------------------------------------------------------
 
-    def _keep(self, name: str, revision: Revision, digests: Mapping[FilePath, bytes]) -> None:
-        """Leaves the link of a family, which was linked as a whole, for the next process."""
+    def _keep(self, name: str, revision: Revision, digests: Mapping[FilePath, bytes]) -> bool:
+        """Leaves the link of a family, which was linked as a whole, for the next process; whether that was done."""
         if self._archives is None:
-            return
+            return False
         entries = revision.preserved(digests) if len(revision.paths) >= self._keep_from else None
-        if entries is None:
-            self._archives.drop(name)
-        else:
-            self._archives.write(name, _STAMP, entries)
+        if entries is not None:
+            return self._archives.write(name, _STAMP, entries)
+        self._archives.drop(name)
+        return False
 
-    def _recall(self, files: Analyses) -> None:
+    def _recall(self) -> None:
         """Takes up what an earlier process has left."""
-        if self._archives is None or not files:
-            return
+        for name, language in {one.family: one for one in reversed(languages())}.items():
+            recalled = self._recalled(name, language)
+            if recalled is None:
+                continue
+            self._held[name], head = recalled
+            self._digests |= dict(zip(head.paths, head.digests, strict=True))
+            tests = frozenset(head.tests)
+            for path, mark in zip(head.paths, head.marks, strict=True):
+                self._families.know(mark, path, Place(name, language.name, path in tests))
+
+    def _recalled(self, name: str, language: Language) -> tuple[Revision, Head] | None:
+        archive = self._archives.open(name, _STAMP) if self._archives is not None else None
+        if archive is None:
+            return None
         from smp.indexing.linking.kept import Kept
         from smp.indexing.linking.revision import Revision
 
-        for family, language in {one.family: one for one in reversed(languages())}.items():
-            archive = self._archives.open(family, _STAMP)
-            if archive is None:
-                continue
-            try:
-                kept = Kept(archive)
-                head = kept.head
-                marks = dict(zip(head.paths, head.marks, strict=True))
-                revision = Revision(
-                    language, {}, head.configs, frozenset(head.tests), marks=marks, kept=kept,
-                )  # fmt: skip
-            except DamagedArchive as error:
-                _LOG.warning("what was kept of the last link is damaged, everything is linked anew: %s", error)
-                archive.close()
-                continue
-            self._held[family] = revision
-            self._digests |= dict(zip(head.paths, head.digests, strict=True))
-            tests = frozenset(head.tests)
-            for path, mark in marks.items():
-                self._families.know(mark, path, Place(family, language.name, path in tests))
+        try:
+            kept = Kept(archive)
+            head = kept.head
+            marks = dict(zip(head.paths, head.marks, strict=True))
+            return Revision(language, {}, head.configs, frozenset(head.tests), marks=marks, kept=kept), head
+        except DamagedArchive as error:
+            _LOG.warning("what was kept of the last link is damaged, everything is linked anew: %s", error)
+            archive.close()
+            return None
 
 
 def _digest(edges: tuple[Edge, ...]) -> bytes:

@@ -38,11 +38,10 @@ from smp.indexing.changes import NodeChanges, compare_nodes, notification_of, te
 from smp.indexing.churn import churn_of
 from smp.indexing.collector import collector_paused
 from smp.indexing.difference import Difference, concern_all, difference, difference_below
-from smp.indexing.enrich import enrich_nodes
 from smp.indexing.follow import Followers, SearchState
 from smp.indexing.freshness import IndexFreshness
 from smp.indexing.keep_up import keeping_up
-from smp.indexing.keeping import keep_staged, tree_after
+from smp.indexing.keeping import enrich_staged, keep_staged, tree_after
 from smp.indexing.link import LINK_FORMAT, Linker
 from smp.indexing.merkle import build_tree
 from smp.indexing.moves import written_on_moved
@@ -502,8 +501,9 @@ class Indexer:
         now = self._clock.now()
         files = tuple(sorted({*staged.analysed, *staged.removed}))
         days = self._settings.index.history_days if first else 0
-        own = {path: one.nodes for path, one in staged.analysed.items()}
-        churn = churn_of(self._sources.history(since_days=days), own, now=now) if days > 0 else ()
+        history = self._sources.history(since_days=days) if days > 0 else ()
+        touched = {path for commit in history for path in commit.files} & staged.analysed.keys()
+        churn = churn_of(history, {path: staged.analysed[path].nodes for path in touched}, now=now)
         with self._cache.transaction():
             record = load_record(self._cache)
             present = record.generation if record else 0
@@ -511,9 +511,7 @@ class Indexer:
                 raise Overtaken
             carried = written_on_moved(changes, self._metadata)
             counts = self._graph.apply(staged.delta)
-            nodes = analysed_nodes(staged)
-            known = self._metadata.enrichments(node.id for node in nodes)
-            self._metadata.put_enrichments(enrich_nodes(nodes, carried | known, at=timestamp(now)))
+            enrich_staged(self._metadata, staged, carried, at=timestamp(now))
             if given is not None:
                 add_observations(given, self._graph, self._metadata)
             keep_staged(self._cache, staged, state=self._memory.state if self._memory else None)
@@ -552,7 +550,7 @@ class Indexer:
         generation = record.generation if record else 0
         if self._memory is None or self._memory.generation != generation:
             if record is None or record.format != FORMAT:
-                return no_memory(generation, self._cache.file_hashes())
+                return no_memory(self._cache, generation)
             wanted = [path for path in self._cache.file_hashes() if keeps_content(path)]
             configs = {path: body for path in wanted if (body := self.content(path)) is not None}
             self._memory = load_memory(self._cache, generation=generation, configs=configs)

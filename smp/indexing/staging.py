@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Protocol
 
 import msgspec
 from msgspec import Struct
 
-from smp.domain.graph import OWNER_STRUCTURE, Edge, GraphDelta, GraphPart, Node, NodeKind, Owner, Scope
+from smp.domain.graph import OWNER_STRUCTURE, Edge, GraphDelta, GraphPart, Node, NodeKind, Owner, Part, Scope
 from smp.domain.ids import ContentHash, FilePath, NodeId, mint_node_id
 from smp.domain.places import edge_order
 from smp.domain.source import FileAnalysis
@@ -93,31 +94,35 @@ class Staged(Struct, frozen=True, kw_only=True):
     parse_errors: tuple[ParseError, ...]
 
 
-def no_memory(generation: int, files: dict[FilePath, ContentHash]) -> Memory:
+def no_memory(cache: IndexCache, generation: int) -> Memory:
     """The memory of an index of which nothing but the list of files is of use."""
-    return Memory(generation=generation, files=files, analyses=Analyses({}, {}), configs={}, digests={}, state=None)
+    analyses = Analyses({}, {}, partial(_analysis, cache))
+    return Memory(
+        generation=generation, files=cache.file_hashes(), analyses=analyses, configs={}, digests={}, state=None
+    )
 
 
 def load_memory(cache: IndexCache, *, generation: int, configs: Mapping[FilePath, bytes]) -> Memory:
     """The memory of an index that another process (or an earlier run of this one) has built. Its analyses are read when they
     are asked for, and say then if they were overtaken."""
     files = cache.file_hashes()
-
-    def load(path: FilePath, generation: int) -> FileAnalysis:
-        found = load_analyses(cache, [path]).get(path)
-        record = load_record(cache)  # after the analysis: what was written before it was read shows here
-        if found is None or record is None or record.generation != generation:
-            raise Overtaken
-        return found
-
     return Memory(
         generation=generation,
         files=files,
-        analyses=Analyses(files, {}, load, generation),
+        analyses=Analyses(files, {}, partial(_analysis, cache), generation),
         configs=dict(configs),
         digests={FilePath(path): digest for path, digest in cache.blobs(LINK_DIGEST, files).items()},
         state=load_link_state(cache),
     )
+
+
+def _analysis(cache: IndexCache, path: FilePath, generation: int) -> FileAnalysis:
+    """Raises `Overtaken`: the index is of another generation by now."""
+    found = load_analyses(cache, [path]).get(path)
+    record = load_record(cache)  # after the analysis: what was written before it was read shows here
+    if found is None or record is None or record.generation != generation:
+        raise Overtaken
+    return found
 
 
 def stored_as(memory: Memory, generation: int) -> Memory:
@@ -153,7 +158,7 @@ def stage(
     digests = {path: _digest(edges) for path, edges in result.edges.items() if path in after.files}
     differing = {path: digest for path, digest in digests.items() if memory.digests.get(path) != digest}
     relinked = tuple(sorted(path for path in differing if path not in analysed))
-    parts = [_whole_part(one, result.edges.get(path, ())) for path, one in sorted(analysed.items())]
+    parts: list[Part] = [_WholePart(one, result.edges.get(path, ())) for path, one in sorted(analysed.items())]
     parts += [_edges_part(after.analyses[path], result.edges[path]) for path in relinked]
     known = {**memory.digests, **differing}
     for path in gone:
@@ -234,9 +239,25 @@ def _digest(edges: tuple[Edge, ...]) -> bytes:
     return hashlib.blake2b(_encode(edges), digest_size=16).digest()
 
 
-def _whole_part(one: Analysed, linked: tuple[Edge, ...]) -> GraphPart:
-    edges = tuple(sorted((*one.analysis.edges, *linked), key=edge_order))
-    return GraphPart(owner=Owner(one.analysis.path), nodes=one.nodes, edges=edges, bodies=one.bodies)
+class _WholePart:
+    """What a file contributes, unpacked when asked for: all files at once would fill the memory."""
+
+    def __init__(self, one: Analysed, linked: tuple[Edge, ...]) -> None:
+        self.owner = Owner(one.analysis.path)
+        self._one = one
+        self._linked = linked
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        return self._one.nodes
+
+    @property
+    def bodies(self) -> dict[NodeId, str]:
+        return self._one.bodies
+
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        return tuple(sorted((*self._one.analysis.edges, *self._linked), key=edge_order))
 
 
 def _edges_part(analysis: FileAnalysis, linked: tuple[Edge, ...]) -> GraphPart:

@@ -141,6 +141,7 @@ def _analyse_in_pool(
 ) -> Iterator[Analysed]:
     decode = msgspec.msgpack.Decoder(tuple[_Sent, ...]).decode
     waiting: deque[tuple[tuple[ContentHash, ...], Future[bytes]]] = deque()
+    known: dict[object, object] = {}
     pool = ProcessPoolExecutor(
         processes, mp_context=multiprocessing.get_context("spawn"), initializer=_start_worker, initargs=(os.getpid(),)
     )
@@ -162,7 +163,7 @@ def _analyse_in_pool(
             if waiting:
                 hashes, job = waiting.popleft()
                 for digest, sent in zip(hashes, decode(job.result()), strict=True):
-                    yield Analysed(digest, sent.analysis, sent.packed, sent.count)
+                    yield Analysed(digest, _sharing(sent.analysis, known), sent.packed, sent.count)
     except BrokenProcessPool as error:
         raise Unavailable(
             "a parser process died, perhaps for lack of memory; run smp index again, with fewer workers if it recurs "
@@ -181,6 +182,16 @@ def _sent(analysis: FileAnalysis) -> _Sent:
     packed = zlib.compress(_encode(_Packed(analysis.nodes, analysis.bodies)), 1)
     lean = msgspec.structs.replace(analysis, nodes=analysis.nodes[:1], bodies={})
     return _Sent(lean, packed, len(analysis.nodes))
+
+
+def _sharing(analysis: FileAnalysis, known: dict[object, object]) -> FileAnalysis:
+    """The same with ops and names that equal ones of other files are: half of all ops, and most names, are."""
+    summary = analysis.summary
+    if summary is None:
+        return analysis
+    ops = tuple(map(known.setdefault, summary.ops, summary.ops))
+    names = tuple(map(known.setdefault, summary.names, summary.names))
+    return msgspec.structs.replace(analysis, summary=msgspec.structs.replace(summary, ops=ops, names=names))
 
 
 def _start_worker(parent: int) -> None:

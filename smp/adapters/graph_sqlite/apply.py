@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from smp.adapters.graph_sqlite.rows import KIND_NUMBER, RUNTIME, chunks, decode_node, encode_edge, encode_node
 from smp.adapters.graph_sqlite.words import drop_words, put_words, wordless
-from smp.domain.graph import DeltaCounts, Edge, EdgeKind, GraphDelta, GraphPart, Node, Owner
+from smp.domain.graph import DeltaCounts, Edge, EdgeKind, GraphDelta, Node, Owner, Part
 from smp.domain.ids import NodeId
 from smp.domain.places import place_of
 
@@ -123,7 +123,7 @@ class Application:
             self._sql.execute(f"DELETE FROM node WHERE key IN ({marks})", part)
         self._removed += len(gone)
 
-    def _load_keys(self, parts: Iterable[GraphPart]) -> None:
+    def _load_keys(self, parts: Iterable[Part]) -> None:
         wanted = {end for part in parts for edge in part.edges for end in (edge.source, edge.target) if end is not None}
         for marks, ids in chunks(wanted):
             rows = self._sql.execute(f"SELECT id, key FROM node WHERE id IN ({marks})", ids)

@@ -67,6 +67,8 @@ class Exchange(abc.ABC):
         self.hot: set[Key] = set()
         self.contents: dict[int, dict[int, frozenset[Value]]] = {}
         """By file and op what emission has asked for."""
+        self._contents: dict[frozenset[Value], frozenset[Value]] = {}
+        """Contents of nodes of files that run, each once."""
         self._repeating = False
         """A run is repeated for what its file holds in the end, and exchanges nothing."""
 
@@ -100,6 +102,7 @@ class Exchange(abc.ABC):
             self.clock[0] = level
             for state in active:
                 self.settle(state)
+                state.share(self._contents)
             touched = self._exchange(level, last=level == MAX_LEVELS)
             if not touched and all(later <= level for later in self.due):
                 return
@@ -158,7 +161,7 @@ class Exchange(abc.ABC):
     def release(self) -> None:
         """Lets go of states; records answer for them."""
         self.states = [None] * len(self.program.units)
-        self.due, self.hot, self.fresh = {}, set(), set()
+        self.due, self.hot, self.fresh, self._contents = {}, set(), set(), {}
 
     def _leave(self, index: int, keys: Iterable[Key]) -> None:
         for key in keys:

@@ -24,8 +24,8 @@ Log = dict[Key, list[Any]]
 Mail = dict[int, dict[Key, tuple[Value | None, ...]]]
 """Per level what a file was given after it; None: another file asks for the key."""
 
-Watch = tuple[int, tuple[object, ...]]
-"""(rule number, its operands): fires for each new value of a node."""
+Watch = tuple[Any, ...]
+"""A rule's number and its operands: fires for each new value of a node."""
 
 
 _NOTHING: Set[Value] = frozenset()
@@ -40,6 +40,7 @@ class UnitState:
         "due",
         "fired",
         "given_up",
+        "grown",
         "handed",
         "index",
         "iterated",
@@ -69,7 +70,8 @@ class UnitState:
         size = len(unit.summary.ops)
         self.vals: list[Set[Value] | None] = [None] * size
         """What each node holds; nine in ten that hold anything hold one value, and share a set of it."""
-        self.succ: list[list[int] | None] = [None] * size
+        self.succ: list[list[int] | int | None] = [None] * size
+        """Nodes that hold what a node holds; most have one, which stands without a list."""
         self.watch: list[list[Watch] | Watch | None] = [None] * size
         self.queue: list[int] = []
         self.pending: dict[int, list[Value]] = {}
@@ -82,6 +84,8 @@ class UnitState:
         self.fired = 0
         self.handed: dict[int, int] = {}
         self.given_up = False
+        self.grown: list[int] = []
+        """Nodes that hold a set of their own."""
 
     def give_up(self) -> None:
         """Forgets the flow of this file, which is beyond its bound: what half of a flow says would be a guess."""
@@ -92,9 +96,19 @@ class UnitState:
         for entries in self.log.values():
             entries.clear()
 
+    def share(self, known: dict[frozenset[Value], frozenset[Value]]) -> None:
+        """From now on equal contents of nodes are one object; sets of the nodes along a path, which are large, mostly are equal."""
+        for node in self.grown:
+            held = self.vals[node]
+            if isinstance(held, set):
+                fixed = frozenset(held)
+                self.vals[node] = known.setdefault(fixed, fixed)
+        self.grown = []
+
     def come_to_rest(self) -> None:
         """Lets go of what only further values would need; what the nodes hold is kept."""
         self.succ, self.watch = [], []
+        self.keys, self.node_key = {}, {}
         self.pending, self.iterators, self.iterated, self.spread_reads = {}, {}, set(), set()
 
     def new_node(self) -> int:
@@ -117,6 +131,7 @@ class UnitState:
             held.add(value)
         else:
             self.vals[node] = {*held, value}
+            self.grown.append(node)
         waiting = self.pending.get(node)
         if waiting is None:
             self.pending[node] = [value]
@@ -134,7 +149,11 @@ class UnitState:
             return
         succ = self.succ[source]
         if succ is None:
-            self.succ[source] = [target]
+            self.succ[source] = target
+        elif isinstance(succ, int):
+            if succ == target:
+                return
+            self.succ[source] = [succ, target]
         elif target in succ:
             return
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -15,6 +16,7 @@ from smp.indexing.linking.lookup import Lookup
 from smp.indexing.linking.program import Program
 from smp.indexing.linking.reading import Reads, spoken
 from smp.indexing.linking.rules import Rules
+from smp.indexing.linking.types import Types
 from smp.indexing.linking.values import ClassRef, Value
 
 _pack = msgspec.msgpack.Encoder().encode
@@ -206,3 +208,18 @@ def can_preserve(program: Program) -> bool:
     tables = program.tables
     loose = tables.embedding or tables.structural or tables.overloads or not tables.modules_by_path
     return not (loose or program.extends or program.declared or program.packages_of)
+
+
+def dismantle(program: Program, flow: Rules, lookup: Lookup, types: Types) -> None:
+    """Lets go of a link that was written down. Its objects point to each other, and would wait for the collector."""
+    for unit in program.units:
+        for cls in unit.classes:
+            cls.bases, cls.mro, cls.below, cls.interfaces, cls.behind = [], (), [], [], ()
+        for function in unit.functions:
+            function.cls = None
+        unit.classes, unit.functions = [], []
+    answers: tuple[dict[Any, Any], ...] = (program.memo, program.cyclic, program.export_memo, program.basis)
+    answers += (program.shared_bases, program.module_memo, types.memo, lookup.memo, lookup.lower, lookup.owned)
+    for memo in (*answers, flow.records, flow.holders, flow.contents):
+        memo.clear()
+    program.values.forget()

@@ -52,6 +52,8 @@ class Resolved(NamedTuple):
 
 
 _EMPTY = Resolved({})
+_ITSELF = Resolved({}, ((NOTHING, NOTHING),))
+"""Remembered for ops that mean nothing but their own flow; most do, and an answer for each would be a third of a link's memory."""
 
 
 def merged(parts: Iterable[Resolved]) -> Resolved:
@@ -142,7 +144,7 @@ class Program(Modules):
                 basis = self.basis.get(key)
                 if basis is not None:
                     self.reads |= basis
-            return known
+            return Resolved({}, (key,)) if known is _ITSELF else known
         if key in self._active or len(self._active) > MAX_CHAIN * 4:
             self._cut = True
             return _EMPTY
@@ -155,7 +157,8 @@ class Program(Modules):
             self._active.discard(key)
             self.end(key, outer, unit.index, at)
         if not self._cut:
-            self.memo[key] = result
+            plain = not (result.labels or result.missing or result.unknown) and result.leaves == (key,)
+            self.memo[key] = _ITSELF if plain else result
         elif not self._active:
             self.cyclic[key] = result
         self._cut = self._cut or outer_cut

@@ -28,7 +28,7 @@ from smp.indexing.linking.flow import UnitState
 from smp.indexing.linking.inheritance import renew_hierarchy
 from smp.indexing.linking.kept import Kept
 from smp.indexing.linking.lookup import Lookup
-from smp.indexing.linking.preserving import Head, Preserved, Remains, can_preserve
+from smp.indexing.linking.preserving import Head, Preserved, Remains, can_preserve, dismantle
 from smp.indexing.linking.program import Program
 from smp.indexing.linking.reading import Readers, Speakers
 from smp.indexing.linking.rules import Rules
@@ -150,8 +150,15 @@ class Revision:
             properties=names.properties,
             patched=tuple((index, name, count) for (index, name), count in names.patched.items()),
         )
+        for memo in (program.memo, program.export_memo, self._types.memo, self._lookup.memo):
+            memo.clear()  # they can be worked out again, and the room is needed
         preserved = Preserved(program, self._flow, self._lookup, self._candidates, self._remains)
         return preserved.entries(head)
+
+    def dismantle(self) -> None:
+        """Lets go of everything; to be called when it was preserved, and is of no further use."""
+        dismantle(self._program, self._flow, self._lookup, self._types)
+        self._plain, self._made, self._remains = {}, {}, Remains()
 
     # Next version ------------------------------------------------------------------------------------------------------
 

@@ -104,7 +104,7 @@ class Solver(Exchange):
         if state.given_up:
             return
         watches = state.watch[node]
-        entry = (rule, operands)
+        entry = (rule, *operands)
         if watches is None:
             state.watch[node] = entry  # most are alone: a list of one would be larger than what it holds
         elif isinstance(watches, list):
@@ -141,7 +141,7 @@ class Solver(Exchange):
             new = pending.pop(node)
             succ = succs[node]
             if succ is not None:
-                for target in succ:
+                for target in (succ,) if isinstance(succ, int) else succ:
                     held = state.vals[target]
                     for value in new:
                         if held is None or value not in held:
@@ -149,8 +149,8 @@ class Solver(Exchange):
                             held = state.vals[target]
             watching = watches[node]
             if watching is not None:
-                for rule, operands in tuple(watching) if isinstance(watching, list) else (watching,):
-                    handler = rules[rule]
+                for entry in tuple(watching) if isinstance(watching, list) else (watching,):
+                    handler, operands = rules[entry[0]], entry[1:]
                     for value in new:
                         handler(state, value, *operands)
                     state.fired += len(new)

@@ -162,6 +162,12 @@ class Interner:
         """The value of a recipe, if it was made."""
         return self._table.get(recipe)
 
+    def forget(self) -> None:
+        """Lets go of all values."""
+        for value in self._table.values():
+            value.alone = None  # it holds the value
+        self._table.clear()
+
     def keep(self, recipe: tuple[object, ...], value: Value) -> Value:
         """Takes in a value that is not known yet."""
         value.recipe = recipe
