@@ -40,7 +40,7 @@ class IntegrityActivities:
     def targets(self, step: contract.TargetsStep) -> contract.Targets:
         """The pairs of changed code and the tests that reach it, as the box has them.
 
-        Code in a language that the gate cannot judge has no pair. A change without any code to judge gets a verdict that
+        Code in a language that the gate cannot judge, or whose tests it cannot run, has no pair. A change without any code to judge gets a verdict that
         says so, on the strength of the test command that was green before. Idempotent by `key`: the first verdict stands.
         """
         if step.declared:
@@ -54,9 +54,14 @@ class IntegrityActivities:
         judges = self._services.integrity.judges
         files = tuple(file for file in step.files if judges(file))
         found = guarding_tests(self._services.indexer.view(changes), files)
-        pairs = tuple(pair for pair in found.pairs if judges(pair[1]))
-        unguarded = {target for target, _ in found.pairs} - {target for target, _ in pairs}
-        untested = tuple(sorted({*found.untested, *unguarded}))
+        box = self._services.sandboxes.get(step.sandbox_id, session_id=step.session_id)
+        runs = self._services.integrity.runs_tests
+        tests = {test: runs(box, test) for test in {test for _, test in found.pairs} if judges(test)}
+        pairs = tuple(pair for pair in found.pairs if tests.get(pair[1]))
+        excused = {target for target, test in found.pairs if tests.get(test) is False}
+        unguarded = {target for target, _ in found.pairs} - {target for target, _ in pairs} - excused
+        lonely = (file for file in found.untested if runs(box, file, is_test=False))
+        untested = tuple(sorted({*lonely, *unguarded}))
         if pairs or untested:
             return contract.Targets(pairs=pairs, untested=untested)
         return self._nothing_to_judge(step)

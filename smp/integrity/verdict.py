@@ -133,15 +133,28 @@ class IntegrityService:
         return msgspec.json.decode(body, type=IntegrityReport)
 
     def judges(self, path: FilePath) -> bool:
-        """Whether the gate can judge code in a file of this kind wherever it lies."""
-        rules = assertion_rules(path)
-        if rules is None or not rules.is_always_runnable:
+        """Whether the gate can judge code in a file of this kind."""
+        if assertion_rules(path) is None:
             return False
         try:
             self._mutator.enumerate(path, b"", lines=None)
         except Invalid:
             return False
         return True
+
+    def runs_tests(self, sandbox: Sandbox, path: FilePath, *, is_test: bool = True) -> bool:
+        """Whether the gate can run this test file of a box or, when it is none, tests of code in this file at all.
+
+        What is merely not installed is not asked here: the verdict says so.
+
+        Raises:
+            SandboxNotFound: The box is gone.
+        """
+        rules = rules_for(path)
+        wanted = ((path,) if is_test else ()) + ((rules.manifest,) if rules.manifest is not None else ())
+        found = self._read(sandbox, wanted)
+        manifest = found.get(rules.manifest) if rules.manifest is not None else None
+        return rules.has_known_runner(found.get(path) if is_test else None, manifest)
 
     def nothing_to_judge(self, session: Session, sandbox: Sandbox, evidence: str, *, key: str = "") -> IntegrityReport:
         """Let a box's present content out unjudged: no changed file holds code that the gate can judge.

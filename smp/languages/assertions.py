@@ -12,6 +12,7 @@ from smp.domain.ids import FilePath
 from smp.domain.mutants import Mutant
 from smp.languages.ecmascript.gate.assertions import ecmascript_support, ecmascript_test_flows
 from smp.languages.ecmascript.gate.probes import with_probes
+from smp.languages.ecmascript.gate.runners import has_known_runner
 from smp.languages.ecmascript.gate.surface import ecmascript_surface
 from smp.languages.ecmascript.grammar import JAVASCRIPT_SUFFIXES, TYPESCRIPT_SUFFIXES
 from smp.languages.python.gate.assertions import python_support, python_surface, python_test_flows
@@ -27,8 +28,9 @@ class AssertionRules(Struct, frozen=True, kw_only=True):
         test_id: (path of the test file, name of a test in it) → the test as its runner words it.
         runner: Script in `smp/sandboxes/inside` that runs mutants of the language.
         job: (path and bytes of a target, mutants) → what that script needs besides the common job.
-        is_always_runnable: Every box has what the language's tests need; otherwise the project has to bring it, and no
-            session is held to a verdict.
+        has_known_runner: (bytes of a test file or None, bytes of `manifest` or None) → whether something that the gate can
+            drive runs the project's tests. Where not, no session is held to a verdict.
+        manifest: File that names the project's test runner; None when the language has one runner.
     """
 
     surface: Callable[[FilePath, bytes], TargetSurface]
@@ -37,7 +39,8 @@ class AssertionRules(Struct, frozen=True, kw_only=True):
     test_id: Callable[[FilePath, str], str]
     runner: str
     job: Callable[[FilePath, bytes, tuple[Mutant, ...]], Mapping[str, object]]
-    is_always_runnable: bool
+    has_known_runner: Callable[[bytes | None, bytes | None], bool]
+    manifest: FilePath | None
 
 
 def _probes(path: FilePath, source: bytes, mutants: tuple[Mutant, ...]) -> Mapping[str, object]:
@@ -53,7 +56,8 @@ _ECMASCRIPT = AssertionRules(
     test_id=lambda path, test: f"{path}::{test}",
     runner="node_runner.py",
     job=_probes,
-    is_always_runnable=False,
+    has_known_runner=has_known_runner,
+    manifest=FilePath("package.json"),
 )
 _RULES = {
     ".py": AssertionRules(
@@ -63,7 +67,8 @@ _RULES = {
         test_id=lambda path, test: f"{path}::{test.replace('.', '::')}",
         runner="mutation_runner.py",
         job=lambda path, source, mutants: {},
-        is_always_runnable=True,
+        has_known_runner=lambda test, manifest: True,
+        manifest=None,
     ),
 } | dict.fromkeys((*JAVASCRIPT_SUFFIXES, *TYPESCRIPT_SUFFIXES), _ECMASCRIPT)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from smp.domain.errors import Invalid, SandboxFailed
+from smp.domain.ids import FilePath
 from smp.domain.mutants import IntegrityReport, MutantStatus
 from tests.contract.integrity.conftest import Gate
 
@@ -126,7 +127,23 @@ def test_a_test_of_another_language_is_refused(gate: Make) -> None:
         made.verify()
 
 
-def test_no_session_is_held_to_a_verdict_that_its_box_may_be_unable_to_give(gate: Make) -> None:
-    service = gate(NODE).service
-    assert service.judges("src/prices.py")  # type: ignore[arg-type]
-    assert not service.judges("src/prices.mjs")  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("test", "package", "held"),
+    [
+        (TEST, {}, (True, False)),
+        ("import { expect } from 'vitest';\n", {}, (True, False)),
+        ("it('adds', () => {});\n", {}, (False, False)),
+        ("it('adds', () => {});\n", {"devDependencies": {"mocha": "^10"}}, (True, True)),
+        ("import { t } from './own.mjs';\n", {"scripts": {"test": "node --import tsx --test"}}, (True, True)),
+        ("it('adds', () => {});\n", {"devDependencies": {"jasmine": "^5"}, "scripts": []}, (False, False)),
+    ],
+)
+def test_a_session_is_held_to_verdicts_where_the_gate_can_run_the_project_s_tests(
+    gate: Make, test: str, package: dict[str, object], held: tuple[bool, bool]
+) -> None:
+    made = box(gate, {**NODE, "tests/prices.test.mjs": test, "package.json": json.dumps(package)})
+    assert made.service.judges(FilePath(made.target))
+    runs = made.service.runs_tests
+    found = runs(made.box, FilePath(made.test)), runs(made.box, FilePath(made.target), is_test=False)
+    assert found == held
+    assert runs(made.box, FilePath("src/prices.py"), is_test=False)

@@ -33,6 +33,8 @@ file src/lonely.py
 function src/lonely.py#alone
 file web/show.ts
 function web/show.ts#show
+file web/alone.ts
+function web/alone.ts#alone
 file web/show.test.ts role=test
 test web/show.test.ts#shows
 file tests/test_prices.py role=test
@@ -106,6 +108,20 @@ def bench(tmp_path: Path) -> Bench:
 def test_code_that_can_be_judged_is_paired_and_the_rest_of_the_change_is_not_in_the_way(bench: Bench) -> None:
     got = bench.targets("README.md", "src/prices.py", "web/show.ts")
     assert got == contract.Targets(pairs=((FilePath("src/prices.py"), FilePath("tests/test_prices.py")),))
+
+
+def test_typescript_is_held_to_verdicts_where_its_tests_can_be_run(bench: Bench) -> None:
+    bench.driver.write(bench.box, [ChangedFile(path=FilePath("web/show.test.ts"), content=b"import 'vitest';")])
+    pair = (FilePath("web/show.ts"), FilePath("web/show.test.ts"))
+    assert bench.targets("web/show.ts") == contract.Targets(pairs=(pair,))
+
+
+def test_typescript_that_no_test_reaches_is_named_where_the_project_has_a_runner(bench: Bench) -> None:
+    bench.ran("make test", 0)
+    assert bench.targets("web/alone.ts").untested == ()
+    package = b'{"devDependencies": {"vitest": "^3"}}'
+    bench.driver.write(bench.box, [ChangedFile(path=FilePath("package.json"), content=package)])
+    assert bench.targets("web/alone.ts").untested == ("web/alone.ts",)
 
 
 def test_judgeable_code_without_a_test_is_named_not_excused(bench: Bench) -> None:
