@@ -56,6 +56,13 @@ def test_names_and_signatures_count_only_when_asked_for(store: Any, library: Any
     assert found(store, "main", fields=ALL_FIELDS) == [("main", ("name",))]
 
 
+def test_fields_with_letters_outside_ascii_are_named_as_matched(store: Any, build: Any) -> None:
+    menu = build.function("menu.py", "menu", metadata=Metadata(docstring="Prices of the caf\u00e9, and of tea."))
+    store.apply(build.delta(build.part("menu.py", [menu])))
+    for text, match in (("tea", "any"), ("caf\u00e9 coffee", "any"), ("prices tea", "all")):
+        assert found(store, text, match=match) == [("menu", ("docstring",))]
+
+
 def test_all_words_or_any_of_them(store: Any, library: Any) -> None:
     assert found(store, "header message") == []
     assert {name for name, _ in found(store, "header message", match="any")} == {"parseHTTPHeader", "send_mail"}

@@ -182,7 +182,7 @@ class SqliteGraph(Holding, GraphStore):
 
             found = reach([ids[seed] for seed in origin], hops=hops, neighbours=neighbours)
             nearest = _nearest(connection, found.hops, limit)
-            nodes = [(found.hops[key], node, found.seeds[key]) for key, node in _nodes_at(connection, held, nearest)]
+            nodes = [(found.hops[key], node, found.seeds[key]) for key, node in held.nodes_at(connection, nearest)]
         nodes.sort(key=lambda one: (one[0], one[1].id))
         seeds_by_bits = {bits: seeds_of(bits, origin) for bits in {one[2] for one in nodes}}
         return tuple(Walked(node=node, hop=hop, seeds=seeds_by_bits[bits]) for hop, node, bits in nodes)
@@ -272,17 +272,6 @@ def _nearest(connection: sqlite3.Connection, hops: Mapping[int, int], limit: int
             return kept + [key for _, key in sorted(named)[:room]]
         kept += keys
     return kept
-
-
-def _nodes_at(connection: sqlite3.Connection, held: Held, keys: Iterable[int]) -> list[tuple[int, Node]]:
-    wanted, known = sorted(keys), held.by_key
-    found = [(key, known[key]) for key in wanted if key in known]
-    for marks, part in chunks(key for key in wanted if key not in known):
-        rows = connection.execute(f"SELECT key, body FROM node WHERE key IN ({marks})", part)
-        read = [(int(row[0]), decode_node(row[1])) for row in rows]
-        held.keep_nodes(read)
-        found += read
-    return found
 
 
 def _edges_at(

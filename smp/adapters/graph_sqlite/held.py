@@ -4,13 +4,22 @@ A question takes the same nodes apart that the one before has taken apart; what 
 what a walk costs. Everything is let go with the first change of the file by whoever (`Database.state`).
 """
 
+# ruff: noqa: S608 - what is put into statements are constants and rows of question marks
+
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from smp.adapters.graph_sqlite.database import Database
+from smp.adapters.graph_sqlite.rows import chunks, decode_node
 from smp.domain.graph import Node, Scores
 from smp.domain.ids import NodeId
+
+if TYPE_CHECKING:
+    from smp.adapters.graph_sqlite.database import (
+        Database,
+    )  # which knows the words' tables, whose module knows this one
 
 MOST_NODES = 16_384
 """Beyond it, all are let go before more are kept."""
@@ -80,6 +89,17 @@ class Held:
             self.by_key, self.nodes = {}, {}
         for key, node in found:
             self.by_key[key] = self.nodes[node.id] = node
+
+    def nodes_at(self, connection: sqlite3.Connection, keys: Iterable[int]) -> list[tuple[int, Node]]:
+        """(key, node) of these keys, read where they are not held; unknown keys are left out."""
+        wanted, known = sorted(keys), self.by_key
+        found = [(key, known[key]) for key in wanted if key in known]
+        for marks, part in chunks(key for key in wanted if key not in known):
+            rows = connection.execute(f"SELECT key, body FROM node WHERE key IN ({marks})", part)
+            read = [(int(row[0]), decode_node(row[1])) for row in rows]
+            self.keep_nodes(read)
+            found += read
+        return found
 
     def keep_scores(self, found: dict[NodeId, Scores]) -> None:
         """Keep the scores of some nodes."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from smp.adapters.graph_sqlite.database import Database
+from smp.adapters.graph_sqlite.held import Holding
 from smp.adapters.graph_sqlite.rows import chunks, decode_enrichment, decode_node, encode_enrichment
 from smp.adapters.graph_sqlite.words import put_words, search_words
 from smp.domain.ids import NodeId
@@ -14,10 +14,8 @@ from smp.domain.metadata import Enrichment
 from smp.ports.metadata_store import MetadataStore, TextAnswer, TextQuery
 
 
-class SqliteMetadata(MetadataStore):
+class SqliteMetadata(Holding, MetadataStore):
     """A mixin of `SqliteGraphStore`."""
-
-    _database: Database
 
     def enrichments(self, ids: Iterable[NodeId]) -> dict[NodeId, Enrichment]:
         found: dict[NodeId, Enrichment] = {}
@@ -60,8 +58,9 @@ class SqliteMetadata(MetadataStore):
                 put_words(connection, [(int(row[0]), decode_node(row[1])) for row in rows.fetchall()])
 
     def search(self, query: TextQuery) -> TextAnswer:
+        held = self._held()
         with self._database.reading() as connection:
-            return search_words(connection, query)
+            return search_words(connection, held, query)
 
 
 def _words(enrichment: Enrichment) -> tuple[str | None, tuple[str, ...]]:

@@ -12,7 +12,8 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
-from smp.adapters.graph_sqlite.rows import chunks, decode_enrichment, decode_node, scope_condition
+from smp.adapters.graph_sqlite.held import Held
+from smp.adapters.graph_sqlite.rows import chunks, decode_enrichment, scope_condition
 from smp.domain.graph import Node
 from smp.domain.ids import NodeId
 from smp.domain.metadata import Enrichment
@@ -82,8 +83,12 @@ def drop_words(connection: sqlite3.Connection, keys: Iterable[int]) -> None:
     connection.executemany("DELETE FROM words WHERE rowid = ?", [(key,) for key in keys])
 
 
-def search_words(connection: sqlite3.Connection, query: TextQuery) -> TextAnswer:
-    """The answer to a query; nothing when it holds no word or names no field."""
+def search_words(connection: sqlite3.Connection, held: Held, query: TextQuery) -> TextAnswer:
+    """The answer to a query; nothing when it holds no word or names no field.
+
+    Args:
+        held: Of the file's present state.
+    """
     words = list(dict.fromkeys(split_words(query.text)))
     if query.match == "any":
         words = _telling(connection, words, query.postings)
@@ -93,11 +98,13 @@ def search_words(connection: sqlite3.Connection, query: TextQuery) -> TextAnswer
     operator = " AND " if query.match == "all" else " OR "
     expression = "{" + " ".join(fields) + "} : (" + operator.join(f'"{word}"' for word in words) + ")"
     total, best = (_best if query.brief else _counted)(connection, expression, query)
-    # only the rows that are shown are marked: highlighting costs far more than ranking
-    details = _details(connection, expression, () if query.brief else fields, [key for key, _ in best])
+    keys = [key for key, _ in best]
+    matched = {} if query.brief else _matched(connection, expression, fields, words, keys)
+    details = _details(connection, held, matched, keys)
     matches = tuple(
         TextMatch(node=details[key][0], enrichment=details[key][1], bm25=float(score), matched_on=details[key][2])
         for key, score in best
+        if key in details
     )
     return TextAnswer(matches=matches, total=len(matches) if total is None else total)
 
@@ -158,29 +165,47 @@ def _best(
         asked *= 8
 
 
-def _details(
-    connection: sqlite3.Connection, expression: str, fields: Sequence[str], keys: list[int]
-) -> dict[int, tuple[Node, Enrichment, tuple[str, ...]]]:
+def _matched(
+    connection: sqlite3.Connection, expression: str, fields: Sequence[str], words: Iterable[str], keys: list[int]
+) -> dict[int, tuple[str, ...]]:
+    """Which fields of these rows hold a word.
+
+    Words are stored apart, so that looking is enough. What FTS5 may fold (accents) it is asked to mark itself, which means to
+    look all matches up once more.
+    """
+    wanted = frozenset(words)
     matched: dict[int, tuple[str, ...]] = {}
+    folded = list(keys)
+    if all(map(str.isascii, wanted)):
+        folded = []
+        for marks, part in chunks(keys):
+            rows = connection.execute(f"SELECT rowid, {', '.join(fields)} FROM words WHERE rowid IN ({marks})", part)
+            for key, *texts in rows:
+                if not all(map(str.isascii, texts)):
+                    folded.append(key)
+                held = (field for field, text in zip(fields, texts, strict=True) if not wanted.isdisjoint(text.split()))
+                matched[key] = tuple(sorted(held))
     marked = "".join(f", highlight(words, {TEXT_FIELDS.index(field)}, '{_MARK}', '')" for field in fields)
-    for marks, part in chunks(keys if fields else (), fixed=1):
+    for marks, part in chunks(folded, fixed=1):
         # the plus keeps SQLite from asking the index once for each row
         rows = connection.execute(
             f"SELECT rowid{marked} FROM words WHERE words MATCH ? AND +rowid IN ({marks})", [expression, *part]
         )
         for key, *texts in rows:
             matched[key] = tuple(sorted(field for field, text in zip(fields, texts, strict=True) if _MARK in text))
-    found: dict[int, tuple[Node, Enrichment, tuple[str, ...]]] = {}
-    for marks, part in chunks(keys):
-        rows = connection.execute(
-            "SELECT node.key, node.body, enrichment.body FROM node "
-            f"LEFT JOIN enrichment ON enrichment.node_id = node.id WHERE node.key IN ({marks})",
-            part,
-        )
-        for key, node, enrichment in rows:
-            added = decode_enrichment(enrichment) if enrichment is not None else Enrichment()
-            found[key] = (decode_node(node), added, matched.get(key, ()))
-    return found
+    return matched
+
+
+def _details(
+    connection: sqlite3.Connection, held: Held, matched: Mapping[int, tuple[str, ...]], keys: list[int]
+) -> dict[int, tuple[Node, Enrichment, tuple[str, ...]]]:
+    nodes = dict(held.nodes_at(connection, keys))
+    added: dict[str, Enrichment] = {}
+    for marks, part in chunks(node.id for node in nodes.values()):
+        rows = connection.execute(f"SELECT node_id, body FROM enrichment WHERE node_id IN ({marks})", part)
+        added.update((row[0], decode_enrichment(row[1])) for row in rows)
+    none = Enrichment()
+    return {key: (node, added.get(node.id, none), matched.get(key, ())) for key, node in nodes.items()}
 
 
 def _columns(node: Node, enrichment: Enrichment, body: str) -> tuple[str, ...]:
