@@ -11,6 +11,7 @@ import logging
 import os
 import sqlite3
 import tempfile
+import time
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -20,6 +21,8 @@ from smp.ports.link_archive import DamagedArchive, LinkArchive, LinkArchives
 _LOG = logging.getLogger(__name__)
 _STAMP = "stamp"
 _CHECK_BYTES = 4
+ABANDONED_S = 3600
+"""Nobody writes an archive for so long."""
 _BATCH = 512
 SCHEMA = """
 PRAGMA page_size = 8192;
@@ -54,6 +57,7 @@ class SqliteLinkArchives(LinkArchives):
         scratch: str | None = None
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
+            self._sweep(name)
             handle, scratch = tempfile.mkstemp(dir=self._folder, prefix=f"{name}-", suffix=".tmp")
             os.close(handle)
             self._fill(scratch, [(_STAMP, stamp.encode())], entries)
@@ -81,6 +85,13 @@ class SqliteLinkArchives(LinkArchives):
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+    def _sweep(self, name: str) -> None:
+        """Takes away what processes that were killed have left half-written."""
+        for path in self._folder.glob(f"{name}-*.tmp"):
+            with contextlib.suppress(OSError):
+                if path.stat().st_mtime < time.time() - ABANDONED_S:
+                    path.unlink()
 
     def drop(self, name: str) -> None:
         with contextlib.suppress(OSError):

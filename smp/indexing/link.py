@@ -151,6 +151,8 @@ class Linker:
                 revision = recalled[0] if recalled is not None else self._anew(family, wanted, own)
             kept[name] = revision
             owners |= dict.fromkeys(family.summaries, revision)
+        for revision in held.values():
+            revision.close()
         self._held, self._digests = kept, made
         edges = {
             path: fresh[path] if path in fresh else owners[path].edges(path) if path in owners else ()
@@ -173,6 +175,7 @@ class Linker:
             try:
                 return held, held.advance(family.summaries, configs, family.tests, marks)
             except TooWide:
+                held.close()
                 del held
                 gc.collect()  # what was held is full of circles, and as large as what comes now
         self.linked_anew += 1

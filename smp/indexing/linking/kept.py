@@ -106,6 +106,10 @@ class Kept:
         """Of a file as it was."""
         return _decoded(_summary, self._get(f"summary{index}"))  # type: ignore[no-any-return]
 
+    def close(self) -> None:
+        """Lets go of the archive."""
+        self._archive.close()
+
     def units(self) -> Iterator[Unit]:
         """The files, in order of their numbers."""
         for index, path in enumerate(self.head.paths):

@@ -160,6 +160,11 @@ class Revision:
         dismantle(self._program, self._flow, self._lookup, self._types)
         self._plain, self._made, self._remains = {}, {}, Remains()
 
+    def close(self) -> None:
+        """Lets go of what was kept; this object is of no further use."""
+        if self._archive is not None:
+            self._archive.close()
+
     # Next version ------------------------------------------------------------------------------------------------------
 
     def advance(
