@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -167,6 +170,23 @@ def test_nothing_is_left_in_the_kernel_when_the_helper_is_killed(tracer: EbpfTra
         assert bpf_links_on_disk() == []
     tracer.close()
     assert tracer.pid is None
+
+
+def test_the_helper_ends_with_a_killed_owner(tracer: EbpfTracer) -> None:
+    program = (
+        "import time; from smp.adapters.tracer_ebpf.tracer import EbpfTracer; tracer = EbpfTracer(); "
+        "assert not tracer.missing(); print(tracer.pid, flush=True); time.sleep(600)"
+    )
+    owner = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert owner.stdout is not None
+    helper = os.pidfd_open(int(owner.stdout.readline()))
+    owner.kill()
+    owner.wait()
+    owner.stdout.close()
+    ended = select.poll()
+    ended.register(helper, select.POLLIN)
+    assert ended.poll(30_000)
+    os.close(helper)
 
 
 def descriptors(pid: int) -> list[str]:
