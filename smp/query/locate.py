@@ -28,7 +28,7 @@ from smp.ports.vector_index import Vector, VectorIndex
 from smp.query.adjacency import nodes_by_id
 from smp.query.fusion import POOL, Matches, asks_for_tests, fused, in_test_files
 from smp.query.heat import heat_of
-from smp.query.ranking import POSTINGS, TEXT_WEIGHTS, Signals, best_first, composite, fuse
+from smp.query.ranking import POSTINGS, TEXT_WEIGHTS, Signals, best_first, composite, fuse, telling
 
 _REPETITION = re.compile(r"~\d+$")
 ROUTE_CONFIDENCE = 0.65
@@ -235,7 +235,7 @@ def _matching(stores: Stores, query: Query, members: frozenset[str] | None) -> t
     """Nodes that share words with the question, with their BM25; files and tests among them are evidence alone."""
     answer = stores.metadata.search(
         TextQuery(
-            text=query.text,
+            text=telling(query.text),
             match="any",
             node_types=tuple(sorted({*query.kinds, NodeKind.FILE, NodeKind.TEST})),
             fields=TEXT_FIELDS,

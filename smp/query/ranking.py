@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from smp.domain.ids import NodeId
+from smp.domain.words import split_words
 
 ALPHA, BETA, GAMMA = 0.50, 0.30, 0.20
 """Weights of vector similarity, rank and heat; they sum to 1."""
@@ -29,6 +30,15 @@ TEXT_WEIGHTS = {
 POSTINGS = 40_000
 """Entries of the text index that one question may touch: beyond it common words are left out, which say little and cost
 most."""
+
+STOP_WORDS = frozenset(
+    split_words(
+        "a an and are as at be been but by can do does for from had has have how i if in into is it its of on or our should "
+        "so such than that the their them then there these they this those to was we were what when where which who why "
+        "will with you"
+    )
+)
+"""Words of a question that say how it is put. Each would bring up thousands of nodes whose documentation is in English."""
 
 RECIPROCAL_OFFSET = 60
 """Dampens the lead of first places; the value of the paper."""
@@ -64,6 +74,12 @@ def fuse(rankings: Iterable[tuple[float, Sequence[NodeId]]]) -> dict[NodeId, flo
         for place, node in enumerate(nodes, start=1):
             scores[node] = scores.get(node, 0.0) + weight / (RECIPROCAL_OFFSET + place) / best
     return scores
+
+
+def telling(text: str) -> str:
+    """The words of a question without those that only hold it together; all of them where nothing else is left."""
+    words = split_words(text)
+    return " ".join([word for word in words if word not in STOP_WORDS] or words)
 
 
 def best_first(scores: Mapping[NodeId, float]) -> list[NodeId]:

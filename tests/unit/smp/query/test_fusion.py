@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+import pytest
 
 from smp.adapters.memory import MemoryStore, MemoryVectorIndex
 from smp.domain.communities import Partition
 from smp.domain.graph import Node, NodeKind
 from smp.domain.ids import FilePath, NodeId
 from smp.ports.embedder import Embedder
+from smp.ports.metadata_store import TextAnswer, TextQuery
 from smp.ports.vector_index import Matrix
 from smp.query.fusion import Matches, asks_for_tests, fused
 from smp.query.locate import FUSION, Query, Stores, locate
+from smp.query.ranking import telling
 
 GraphOf = Callable[[str], MemoryStore]
 
@@ -134,3 +137,24 @@ def test_words_of_a_body_find_a_function(graph_of: GraphOf) -> None:
     store = graph_of(GRAPH)
     store._bodies[ref("b.py#far")] = "gateway charge"
     assert located(store, "charge gateway", hops=0)[0] == "b.py#far"
+
+
+def test_words_that_only_hold_a_question_together_are_not_looked_for() -> None:
+    assert telling("Where is the HTTPHeader parsed, and by what?") == "http header parsed"
+    assert telling("to be or not to be") == "not"
+    assert telling("which of these is it") == "which of these is it"
+    assert telling("") == ""
+
+
+def test_a_fusion_asks_for_the_telling_words_alone(graph_of: GraphOf, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = graph_of(SHOP)
+    asked: list[str] = []
+    search = store.search
+
+    def told(query: TextQuery) -> TextAnswer:
+        asked.append(query.text)
+        return search(query)
+
+    monkeypatch.setattr(store, "search", told)
+    assert located(store, "what is it that wraps the goods") == ["shop.py#parcel", "tests/builders.py#paper_parcel"]
+    assert asked == ["wraps goods"]
