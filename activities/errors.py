@@ -23,6 +23,7 @@ RETRYABLE: dict[type[errors.SmpError], bool] = {
     errors.SessionNotFound: False,
     errors.SandboxNotFound: False,
     errors.CheckpointNotFound: False,
+    errors.ExecutionNotFound: False,
     errors.Conflict: False,
     errors.DocstringExists: False,
     errors.LockConflict: False,

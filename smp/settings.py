@@ -59,7 +59,7 @@ class SandboxSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     tracer: `monitoring` (in the traced process, no privileges) or `ebpf` (by the kernel; needs root and BCC).
     """
 
-    driver: str = "bubblewrap"
+    driver: Literal["bubblewrap"] = "bubblewrap"
     setup: str = ""
     requirements: tuple[str, ...] = ()
     python: str = ""

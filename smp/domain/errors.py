@@ -7,6 +7,7 @@
     │   ├── NodeNotFound        no node, or an ambiguous name (`candidates`)
     │   ├── SessionNotFound     unknown or closed
     │   ├── SandboxNotFound
+    │   ├── ExecutionNotFound
     │   └── CheckpointNotFound
     ├── Conflict
     │   ├── DocstringExists     an annotation would hide an extracted docstring
@@ -104,6 +105,16 @@ class SandboxNotFound(NotFound):
 
     def __init__(self, sandbox_id: str) -> None:
         super().__init__(f"no sandbox {sandbox_id!r}; spawn one with smp/sandbox/spawn", sandbox_id=sandbox_id)
+
+
+class ExecutionNotFound(NotFound):
+    """The command is unknown or of another session."""
+
+    def __init__(self, execution_id: str) -> None:
+        super().__init__(
+            f"no execution {execution_id!r} in this session; smp/sandbox/execute gives the id",
+            execution_id=execution_id,
+        )
 
 
 class CheckpointNotFound(NotFound):

@@ -94,6 +94,7 @@ class Execution(Struct, frozen=True, kw_only=True):
     Attributes:
         stdout, stderr: UTF-8 with replacement; head and tail kept when `truncated`.
         outputs: Files that the command left in the directory named by `SMP_OUT`, by name; at most 32 MB in all.
+        logs: `stdout` or `stderr` whole, where it is truncated here; at most 32 MB of each.
     """
 
     exit_code: int
@@ -106,6 +107,7 @@ class Execution(Struct, frozen=True, kw_only=True):
     network_blocks: tuple[NetworkBlock, ...] = ()
     trace: Trace | None = None
     outputs: dict[str, bytes] = {}
+    logs: dict[str, bytes] = {}
 
     @property
     def ending(self) -> str:
@@ -151,8 +153,8 @@ class ExecutionRecord(Struct, frozen=True, kw_only=True):
     """One command as kept in the execution log (artifacts, kind `execution`).
 
     Attributes:
-        execution: Without its trace and its outputs.
-        outputs: Digest of each output's blob, by name.
+        execution: Without its trace, its outputs and its logs.
+        outputs, logs: Digest of each one's blob, by name.
         calls: What the trace came to, sorted by source and target.
         unresolved_frames: Frames of the checkout that no node of the graph answers to.
         traced: None when calls were not counted.
@@ -165,6 +167,7 @@ class ExecutionRecord(Struct, frozen=True, kw_only=True):
     started_at: datetime
     execution: Execution
     outputs: dict[str, ContentHash] = {}
+    logs: dict[str, ContentHash] = {}
     calls: tuple[RuntimeCall, ...] = ()
     unresolved_frames: int = 0
     traced: Traced | None = None

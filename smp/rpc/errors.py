@@ -18,6 +18,7 @@ CODES: dict[type[errors.SmpError], int] = {
     errors.SessionNotFound: -32003,
     errors.SandboxNotFound: -32008,
     errors.CheckpointNotFound: -32017,
+    errors.ExecutionNotFound: -32008,
     errors.Conflict: -32006,
     errors.DocstringExists: -32002,
     errors.LockConflict: -32006,

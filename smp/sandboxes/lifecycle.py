@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 from msgspec.structs import replace
 
-from smp.domain.errors import Invalid, SandboxNotFound
+from smp.domain.errors import ExecutionNotFound, Invalid, SandboxNotFound
 from smp.domain.ids import CommitSha, FilePath, SandboxId, SessionId
 from smp.domain.sandboxes import (
     ChangedFile,
@@ -187,7 +187,8 @@ class SandboxService:
             session_id=box.spec.session_id,
             command=command,
             started_at=started_at,
-            execution=replace(done, trace=None, outputs={}),
+            execution=replace(done, trace=None, outputs={}, logs={}),
+            logs={name: self._artifacts.put_blob(content) for name, content in sorted(done.logs.items())},
             outputs={name: self._artifacts.put_blob(content) for name, content in sorted(done.outputs.items())},
             calls=injected.calls,
             unresolved_frames=injected.unresolved_frames,
@@ -210,6 +211,22 @@ class SandboxService:
         """A file that a command left in `SMP_OUT`; None when it left none of this name."""
         digest = record.outputs.get(name)
         return self._artifacts.blob(digest) if digest is not None else None
+
+    def log(self, execution_id: str, stream: str, *, session_id: SessionId) -> bytes:
+        """All that a command of a session wrote to a stream, also after its box is gone.
+
+        Raises:
+            ExecutionNotFound: Unknown, or of another session.
+        """
+        body = self._artifacts.get(EXECUTION, execution_id)
+        record = msgspec.json.decode(body, type=ExecutionRecord) if body is not None else None
+        if record is None or record.session_id != session_id:
+            raise ExecutionNotFound(execution_id)
+        digest = record.logs.get(stream)
+        whole = self._artifacts.blob(digest) if digest is not None else None
+        if whole is not None:
+            return whole
+        return (record.execution.stdout if stream == "stdout" else record.execution.stderr).encode()
 
     def changes(self, sandbox_id: str, *, session_id: str | None = None) -> tuple[ChangedFile, ...]:
         """The change set of a box against its commit, sorted by path."""

@@ -366,6 +366,15 @@ export interface ExecuteParams {
   readonly session_id?: string;
 }
 
+/** A part of what a command wrote. offset, limit: bytes. */
+export interface LogParams {
+  readonly session_id: string;
+  readonly execution_id: string;
+  readonly stream?: "stderr" | "stdout";
+  readonly offset?: number;
+  readonly limit?: number;
+}
+
 /** A box and the session that owns it. */
 export interface DestroyParams {
   readonly sandbox_id: string;
@@ -1625,7 +1634,11 @@ export interface NetworkResult {
   readonly allowed_registries: readonly (string)[];
 }
 
-/** Of each stream head and tail are kept when `truncated`. Calls are those of this execution, new or not. */
+/**
+ * Of each stream head and tail are kept when `truncated`; `smp/sandbox/log` gives the whole by `execution_id`.
+ *
+ * Calls are those of this execution, new or not.
+ */
 export interface ExecuteResult {
   readonly index_state?: IndexStateResult;
   readonly exit_code: number;
@@ -1637,6 +1650,7 @@ export interface ExecuteResult {
   readonly timed_out: boolean;
   readonly truncated: boolean;
   readonly traced: TracedResult | null;
+  readonly execution_id: string | null;
 }
 
 /** call_count: in this execution; `lower_bound`: at least so many. */
@@ -1670,6 +1684,15 @@ export interface TracedResult {
   readonly missed_processes: number;
   readonly lost_calls: number;
   readonly failed: string;
+}
+
+/** next_offset: where to go on; None at the end. text: UTF-8 with replacement; a character may be cut at its ends. */
+export interface LogResult {
+  readonly index_state?: IndexStateResult;
+  readonly text: string;
+  readonly offset: number;
+  readonly next_offset: number | null;
+  readonly total_bytes: number;
 }
 
 export interface DestroyResult {
@@ -2031,6 +2054,7 @@ export interface Methods {
   "smp/telemetry/node": { params: NodeParams; result: TelemetryNodeResult };
   "smp/sandbox/spawn": { params: SpawnParams; result: SpawnResult };
   "smp/sandbox/execute": { params: ExecuteParams; result: ExecuteResult };
+  "smp/sandbox/log": { params: LogParams; result: LogResult };
   "smp/sandbox/destroy": { params: DestroyParams; result: DestroyResult };
   "smp/verify/integrity": { params: IntegrityParams; result: PassedResult | FailedResult };
   "smp/verify/mark_equivalent": { params: MarkParams; result: PassedResult | FailedResult };
@@ -2100,6 +2124,7 @@ export const OF_A_SESSION: ReadonlySet<string> = new Set<string>([
   "smp/unlock",
   "smp/sandbox/spawn",
   "smp/sandbox/execute",
+  "smp/sandbox/log",
   "smp/sandbox/destroy",
   "smp/handoff/pr",
   "smp/handoff/review",
@@ -2336,6 +2361,11 @@ export abstract class Calls<K extends PropertyKey = never> {
   /** Run a shell command in a box; nothing that it started is alive afterwards, and files stay for the next one. */
   sandboxExecute(params: ExecuteParams): Promise<ExecuteResult> {
     return this.call("smp/sandbox/execute", params);
+  }
+
+  /** Read what a command of the session wrote, whole (32 MB of each stream), also after its box is gone. */
+  sandboxLog(params: Without<LogParams, K>): Promise<LogResult> {
+    return this.call("smp/sandbox/log", params as LogParams);
   }
 
   /** End a box and drop what it changed; a box of another session is unknown. */

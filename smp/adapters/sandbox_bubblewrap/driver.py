@@ -39,7 +39,7 @@ from smp.adapters.sandbox_bubblewrap.limits import (
     stale_groups,
 )
 from smp.adapters.sandbox_bubblewrap.once import remove_tree, storage_errors
-from smp.adapters.sandbox_bubblewrap.outcome import read_outputs, to_execution
+from smp.adapters.sandbox_bubblewrap.outcome import read_logs, read_outputs, to_execution
 from smp.adapters.sandbox_bubblewrap.overlay import OverlayFiles
 from smp.adapters.sandbox_bubblewrap.probe import probe
 from smp.adapters.sandbox_bubblewrap.requirements import read_requirements
@@ -161,7 +161,8 @@ class BubblewrapDriver(SandboxDriver):
                 answer, oom = run_limited(order, plan, alive)
                 outputs = read_outputs(folder.exchange / "out")
                 found = watch.trace(self._interpreter)
-        return to_execution(answer, limits, outputs=outputs, trace=found, oom_kills=oom)
+            logs = read_logs(folder.logs)
+        return to_execution(answer, limits, outputs=outputs, logs=logs, trace=found, oom_kills=oom)
 
     def changes(self, box: Sandbox) -> tuple[ChangedFile, ...]:
         with self._files(box) as files:

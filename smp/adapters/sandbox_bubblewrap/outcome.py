@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from smp.adapters.sandbox_bubblewrap.once import remove_tree, storage_errors
 from smp.adapters.sandbox_bubblewrap.supervision import Answer
 from smp.domain.sandboxes import Execution, Limits, NetworkBlock
 from smp.domain.traces import CallObservation, Frame, Trace
@@ -34,7 +35,13 @@ class _Traced(Struct, frozen=True, kw_only=True):
 
 
 def to_execution(
-    answer: Answer, limits: Limits, *, outputs: dict[str, bytes], trace: Trace | None, oom_kills: int
+    answer: Answer,
+    limits: Limits,
+    *,
+    outputs: dict[str, bytes],
+    logs: dict[str, bytes],
+    trace: Trace | None,
+    oom_kills: int,
 ) -> Execution:
     """The execution as recorded; a limit that ended it is told at the end of its standard error."""
     memory = answer.killed == "memory" or oom_kills > 0
@@ -69,7 +76,19 @@ def to_execution(
         ),
         trace=trace,
         outputs=outputs,
+        logs=logs,
     )
+
+
+def read_logs(folder: Path) -> dict[str, bytes]:
+    """The whole streams that were too long to be kept otherwise; written by the supervisor, not by the box."""
+    found = {}
+    for name in ("stdout", "stderr"):
+        if (folder / name).exists():
+            with storage_errors("cannot read the log of a command"):
+                found[name] = (folder / name).read_bytes()
+    remove_tree(folder)
+    return found
 
 
 def read_outputs(folder: Path) -> dict[str, bytes]:

@@ -33,6 +33,8 @@ _FILES = {
 UPLOAD_KB = 1024
 """What one command may send to all allowed names together: requests fit, a copy of the sources does not."""
 _MAX_WAYS = 64
+LOG_MB = 32
+"""Kept of each stream of a command besides head and tail."""
 _VARIABLES = {
     "PATH": f"{PLACE}/bin:/usr/local/bin:/usr/bin:/bin",
     "HOME": "/home/agent",
@@ -100,6 +102,8 @@ def make_order(
         timeout_ms=limits.timeout_ms,
         output_kb=limits.output_kb,
         disk_mb=limits.disk_mb,
+        logs=str(folder.logs),
+        log_mb=LOG_MB,
         memory_mb=plan.sampled_memory_mb,
         binds=binds,
         files=_FILES,
@@ -141,8 +145,10 @@ def open_ways(policy: EgressPolicy) -> tuple[Way, ...]:
 
 
 def fresh_exchange(folder: BoxFolder, uid: int | None) -> None:
-    """Empty the folder by which files come out of the box."""
+    """Empty the folder by which files come out of the box, and the one of its logs."""
     with storage_errors("cannot make the box's exchange folder"):
+        remove_tree(folder.logs)
+        folder.logs.mkdir(mode=0o700)
         remove_tree(folder.exchange)
         for path in (folder.exchange, folder.exchange / "out", folder.exchange / "trace"):
             path.mkdir(mode=0o755)

@@ -3,6 +3,7 @@
 <data_dir>/boxes/<id>/box.json     what it was made from, and the process that made it
                       lock         held while anyone works with the box; freed by the kernel when he dies
                       layer/upper  what the box has changed (overlayfs); layer/work is overlayfs' own
+                      logs/        both streams of the last command, whole, where they did not fit; not seen in the box
                       exchange/    bound writable into the box at /smp: out/ and trace/
 """
 
@@ -57,6 +58,7 @@ class BoxFolder:
         self.upper = self.layer / "upper"
         self.work = self.layer / "work"
         self.exchange = self.path / "exchange"
+        self.logs = self.path / "logs"
         self._record = self.path / "box.json"
 
     def exists(self) -> bool:

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from smp.client.caller import AsyncCaller, Caller
-from smp.rpc.methods.sandbox import DestroyParams, DestroyResult, ExecuteParams, ExecuteResult, SpawnParams, SpawnResult
+from smp.rpc.methods.sandbox import (
+    DestroyParams,
+    DestroyResult,
+    ExecuteParams,
+    ExecuteResult,
+    LogParams,
+    LogResult,
+    SpawnParams,
+    SpawnResult,
+)
 
 _SANDBOX_SPAWN: msgspec.json.Decoder[SpawnResult] = msgspec.json.Decoder(SpawnResult)
 
 _SANDBOX_EXECUTE: msgspec.json.Decoder[ExecuteResult] = msgspec.json.Decoder(ExecuteResult)
+
+_SANDBOX_LOG: msgspec.json.Decoder[LogResult] = msgspec.json.Decoder(LogResult)
 
 _SANDBOX_DESTROY: msgspec.json.Decoder[DestroyResult] = msgspec.json.Decoder(DestroyResult)
 
@@ -55,6 +68,28 @@ class SandboxMethods(Caller):
                 session_id=self._session_if_any(session_id),
             ),
             _SANDBOX_EXECUTE,
+        )
+
+    def sandbox_log(
+        self,
+        *,
+        session_id: str | UnsetType = UNSET,
+        execution_id: str,
+        stream: Literal["stdout", "stderr"] = "stdout",
+        offset: int = 0,
+        limit: int = 65536,
+    ) -> LogResult:
+        """Read what a command of the session wrote, whole (32 MB of each stream), also after its box is gone."""
+        return self._call(
+            "smp/sandbox/log",
+            LogParams(
+                session_id=self._session(session_id),
+                execution_id=execution_id,
+                stream=stream,
+                offset=offset,
+                limit=limit,
+            ),
+            _SANDBOX_LOG,
         )
 
     def sandbox_destroy(self, *, sandbox_id: str, session_id: str | UnsetType = UNSET) -> DestroyResult:
@@ -106,6 +141,28 @@ class AsyncSandboxMethods(AsyncCaller):
                 session_id=self._session_if_any(session_id),
             ),
             _SANDBOX_EXECUTE,
+        )
+
+    async def sandbox_log(
+        self,
+        *,
+        session_id: str | UnsetType = UNSET,
+        execution_id: str,
+        stream: Literal["stdout", "stderr"] = "stdout",
+        offset: int = 0,
+        limit: int = 65536,
+    ) -> LogResult:
+        """Read what a command of the session wrote, whole (32 MB of each stream), also after its box is gone."""
+        return await self._call(
+            "smp/sandbox/log",
+            LogParams(
+                session_id=self._session(session_id),
+                execution_id=execution_id,
+                stream=stream,
+                offset=offset,
+                limit=limit,
+            ),
+            _SANDBOX_LOG,
         )
 
     async def sandbox_destroy(self, *, sandbox_id: str, session_id: str | UnsetType = UNSET) -> DestroyResult:

@@ -132,7 +132,10 @@ class NetworkBlockResult(Result, frozen=True, kw_only=True):
 
 
 class ExecuteResult(Result, frozen=True, kw_only=True):
-    """Of each stream head and tail are kept when `truncated`. Calls are those of this execution, new or not."""
+    """Of each stream head and tail are kept when `truncated`; `smp/sandbox/log` gives the whole by `execution_id`.
+
+    Calls are those of this execution, new or not.
+    """
 
     exit_code: int
     stdout: str
@@ -143,6 +146,7 @@ class ExecuteResult(Result, frozen=True, kw_only=True):
     timed_out: bool
     truncated: bool
     traced: TracedResult | None = None
+    execution_id: str | None = None
 
 
 @rpc_method("smp/sandbox/execute")
@@ -177,6 +181,40 @@ def execute(params: ExecuteParams, ctx: RequestContext) -> ExecuteResult:
         timed_out=done.timed_out,
         truncated=done.truncated,
         traced=_traced(record.traced),
+        execution_id=record.id,
+    )
+
+
+class LogParams(Params, frozen=True, kw_only=True):
+    """A part of what a command wrote. offset, limit: bytes."""
+
+    session_id: SessionRef
+    execution_id: AnyRef
+    stream: Literal["stdout", "stderr"] = "stdout"
+    offset: Annotated[int, Meta(ge=0)] = 0
+    limit: Annotated[int, Meta(ge=1, le=1 << 20)] = 1 << 16
+
+
+class LogResult(Result, frozen=True, kw_only=True):
+    """next_offset: where to go on; None at the end. text: UTF-8 with replacement; a character may be cut at its ends."""
+
+    text: str
+    offset: int
+    next_offset: int | None
+    total_bytes: int
+
+
+@rpc_method("smp/sandbox/log")
+def log(params: LogParams, ctx: RequestContext) -> LogResult:
+    """Read what a command of the session wrote, whole (32 MB of each stream), also after its box is gone."""
+    session = ctx.services.sessions.require(params.session_id, method="smp/sandbox/log")
+    whole = ctx.services.sandboxes.log(params.execution_id, params.stream, session_id=session.id)
+    end = params.offset + params.limit
+    return LogResult(
+        text=whole[params.offset : end].decode(errors="replace"),
+        offset=params.offset,
+        next_offset=end if end < len(whole) else None,
+        total_bytes=len(whole),
     )
 
 
@@ -249,4 +287,4 @@ def _pushed(session: Session, ctx: RequestContext) -> tuple[ChangedFile, ...]:
     )
 
 
-METHODS = (spawn, execute, destroy)
+METHODS = (spawn, execute, log, destroy)

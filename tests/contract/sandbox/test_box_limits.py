@@ -123,6 +123,18 @@ def test_head_and_tail_of_the_output_are_kept(run: Run) -> None:
     assert len(done.stdout) < 300_000
     assert "bytes left out" in done.stdout
     assert done.exit_code == 0
+    assert list(done.logs) == ["stdout"]
+    assert len(done.logs["stdout"]) == 32 << 20  # of 60 MB
+    assert done.logs["stdout"].startswith(b"first\nxxx")
+
+
+def test_a_stream_that_is_cut_is_there_whole_and_one_that_is_not_is_kept_once(run: Run, box: Sandbox) -> None:
+    done = run("seq 100000; echo short >&2; ls /smp")
+    assert (done.truncated, done.stderr) == (True, "short\n")
+    whole = "".join(f"{number}\n" for number in range(1, 100_001)) + "out\ntrace\n"
+    assert done.logs == {"stdout": whole.encode()}
+    assert run("echo again").logs == {}
+    assert not Path(box.state_dir, "logs").exists()
 
 
 def test_commands_of_one_box_wait_for_each_other(driver: SandboxDriver, box: Sandbox) -> None:

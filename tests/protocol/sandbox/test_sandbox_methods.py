@@ -102,6 +102,27 @@ def test_spawn_execute_destroy(services: Services, ask: Ask) -> None:
     assert ask("execute", sandbox_id=box["sandbox_id"], command="true")["error"]["code"] == -32008
 
 
+def test_a_long_output_is_read_in_parts_also_after_the_box_is_gone(services: Services, ask: Ask) -> None:
+    session = open_session(services)
+    box = ask("spawn", session_id=session, inject_ebpf=False)
+    done = ask("execute", sandbox_id=box["sandbox_id"], command="seq 100000; echo no >&2")
+    assert done["truncated"]
+    ask("destroy", sandbox_id=box["sandbox_id"], session_id=session)
+    where = {"session_id": session, "execution_id": done["execution_id"]}
+    text = ""
+    offset: int | None = 0
+    while offset is not None:
+        part = ask("log", **where, offset=offset, limit=300_000)
+        assert "error" not in part, part
+        text, offset = text + part["text"], part["next_offset"]
+    assert text == "".join(f"{number}\n" for number in range(1, 100_001))
+    assert part["total_bytes"] == len(text)
+    said = ask("log", **where, stream="stderr")
+    assert (said["text"], said["offset"], said["next_offset"], said["total_bytes"]) == ("no\n", 0, None, 3)
+    other = open_session(services, agent="other", scope=("test_shop.py",))
+    assert ask("log", session_id=other, execution_id=done["execution_id"])["error"]["code"] == -32008
+
+
 def test_calls_that_ran_are_edges_of_the_shared_graph(services: Services, ask: Ask) -> None:
     box = ask("spawn", session_id=open_session(services))
     done = ask("execute", sandbox_id=box["sandbox_id"], command="python -m pytest -q")

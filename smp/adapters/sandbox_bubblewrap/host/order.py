@@ -34,6 +34,7 @@ class Order:
         uid: Host user that the box runs as; None: the one that asks (who is then no root).
         lower, changes: Host paths of the checkout and of the folder that holds `upper` and `work`.
         exchange: Host folder bound writable at /smp.
+        logs: Host folder, outside of the box, that gets both streams whole when they do not fit; `log_mb` of each.
         disk_mb: Bytes below `changes` and `exchange`, and of each tmpfs.
         binds: Read-only mounts besides the system's: host path, path in the box.
         root: Host folder whose `usr`, and of whose `etc` a few files, the box gets: `/`, or another system's.
@@ -59,6 +60,8 @@ class Order:
     timeout_ms: int
     output_kb: int
     disk_mb: int
+    logs: str = ""
+    log_mb: int = 0
     memory_mb: int = 0
     binds: tuple[tuple[str, str], ...] = ()
     files: dict[str, str] = field(default_factory=dict)

@@ -16,6 +16,7 @@ import socket
 import sys
 import time
 from dataclasses import asdict, dataclass, field
+from typing import BinaryIO
 
 from smp.adapters.sandbox_bubblewrap.host import kernel, launch
 from smp.adapters.sandbox_bubblewrap.host.egress import Block, Gate, NameServer
@@ -31,14 +32,18 @@ _MAX_LINE = 64 << 20
 
 @dataclass
 class Stream:
-    """Head and tail of a stream, half of the bound each."""
+    """Head and tail of a stream, half of the bound each; what does not fit is written whole to `log`, up to `log_bound`."""
 
     bound: int
+    log: str = ""
+    log_bound: int = 0
     head: bytearray = field(default_factory=bytearray)
     tail: bytearray = field(default_factory=bytearray)
     total: int = 0
+    _file: BinaryIO | None = None
 
     def add(self, piece: bytes) -> None:
+        self._write_log(piece)
         self.total += len(piece)
         room = self.bound // 2 - len(self.head)
         if room > 0:
@@ -47,6 +52,17 @@ class Stream:
         self.tail += piece
         if len(self.tail) > self.bound:
             del self.tail[: len(self.tail) - self.bound // 2]
+
+    def _write_log(self, piece: bytes) -> None:
+        if not self.log or self.total + len(piece) <= self.bound:
+            return
+        try:
+            if self._file is None:
+                self._file = open(self.log, "xb", buffering=0)  # noqa: SIM115 - open as long as the stream is
+                self._file.write(self.head + self.tail)  # all of it so far: nothing has been dropped yet
+            self._file.write(piece[: max(0, self.log_bound - self.total)])
+        except OSError:
+            self.log = ""  # the host's disk is full: head and tail remain
 
     def kept(self) -> tuple[bytes, bool]:
         """What is kept, and whether something is missing in the middle."""
@@ -62,7 +78,10 @@ class Supervisor:
 
     def __init__(self, order: Order) -> None:
         self._order = order
-        self._streams = {"stdout": Stream(order.output_kb << 10), "stderr": Stream(order.output_kb << 10)}
+        self._streams = {
+            name: Stream(order.output_kb << 10, f"{order.logs}/{name}" if order.logs else "", order.log_mb << 20)
+            for name in ("stdout", "stderr")
+        }
         self._status = b""
         self._names = NameServer(allowed={way.name: way.address for way in order.ways})
         self._ways = frozenset((way.address, way.port) for way in order.ways)

@@ -47,3 +47,9 @@ def test_the_environment_opens_ways_out_and_the_repository_does_not(tmp_path: Pa
         (tmp_path / "smp.toml").write_text(f"[sandbox]\n{line}\n")
         with pytest.raises(Invalid, match="SMP_SANDBOX_"):
             load_settings(tmp_path, environ={})
+
+
+def test_a_driver_that_does_not_exist_is_refused_and_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "smp.toml").write_text('[sandbox]\ndriver = "docker"\n')
+    with pytest.raises(Invalid, match=r"docker.*sandbox\.driver"):
+        load_settings(tmp_path, environ={})
