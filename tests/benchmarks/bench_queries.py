@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import resource
 import statistics
@@ -177,11 +178,16 @@ def calls(services: Services) -> dict[str, Callable[[int], object]]:
 
 
 def command(repo: Path) -> object:
-    """A whole command, as a user runs it."""
+    """A whole command, as a user runs it: with its modules compiled, as an installed program has them."""
     executable = str(Path(sys.executable).with_name("smp"))
     asked = json.dumps({"query": "django/utils/text.py#slugify"})
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    compiled = {"PYTHONPYCACHEPREFIX": str(user_cache_path("smp") / "bench" / "compiled")}
     return subprocess.run(
-        [executable, "call", "smp/navigate", asked, "--repo", str(repo)], check=True, capture_output=True
+        [executable, "call", "smp/navigate", asked, "--repo", str(repo)],
+        check=True,
+        capture_output=True,
+        env=environment | compiled,
     )
 
 
