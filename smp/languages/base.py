@@ -120,6 +120,7 @@ class Transfer(Struct, frozen=True, kw_only=True):
         hands_at: Position at which the called argument gets the elements.
         calls_keyword: Name of an argument that is called (`key`), likewise.
 
+        passes: Position from which on the arguments go to the function at position 0, which somebody outside calls; -1: none.
         hands: What the called function gets at each position, as types in terms of the receiver's type arguments: `0`, `1`, or
             `java.util.Map.Entry[0,1]`.
 
@@ -142,6 +143,7 @@ class Transfer(Struct, frozen=True, kw_only=True):
     hands_at: int = 0
     calls_keyword: str = ""
     hands: tuple[str, ...] = ()
+    passes: int = -1
 
 
 class Tables(Struct, frozen=True, kw_only=True):
@@ -173,6 +175,9 @@ class Tables(Struct, frozen=True, kw_only=True):
         call_member: Name under which a function type keeps its signature as a member; empty: the language has none.
         awaited_methods: Methods of what an asynchronous function returns, likewise (`then`).
         callback_edges: A function handed to a `Transfer` that `calls` it is called by the site's function.
+        hands_to_many: Functions that are too many to be passed on get what calls of the place that holds them hand over.
+        loose_receivers: A function without a class has as receiver what it is called on.
+        tests_apart: What the tests of one file hand to the code that they test does not run in those of another.
         test_hooks: Names of methods that run with every test of their class.
         property_type: What a call that makes a property gives; property_keys: its getter, setter and deleter, in the order of its
             arguments, which are attributes of it too.
@@ -243,6 +248,9 @@ class Tables(Struct, frozen=True, kw_only=True):
     function_methods: Mapping[str, str] = {}
     awaited_methods: Mapping[str, str] = {}
     callback_edges: bool = False
+    hands_to_many: bool = False
+    loose_receivers: bool = False
+    tests_apart: bool = False
     property_type: str = ""
     property_keys: tuple[str, ...] = ()
     contexts: frozenset[str] = frozenset()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from smp.domain.source import NOTHING, ArgKind, Op
 from smp.indexing.linking import bits
-from smp.indexing.linking.lookup import of_receiver
+from smp.indexing.linking.lookup import Found, of_receiver
 from smp.indexing.linking.program import Program
 from smp.indexing.linking.rules import Rules
 from smp.indexing.linking.values import CLASS, CONT, INST, SUPER, ClassRef, FuncRef, Value
@@ -39,7 +39,7 @@ class Accessors:
             if value.kind == SUPER:
                 found = self.lookup.find(self.flow.class_of(value.recv or value) or value.ref, name, value.ref)
             else:
-                found = self.lookup.find(value.ref, name)
+                found = self._found(value.ref, name)
             if found.doubtful:
                 continue
             static = value.kind == CLASS
@@ -53,6 +53,17 @@ class Accessors:
             for unit, leaf in found.others if not static else ():
                 self._descriptor(unit, leaf, flag, dunder, hit)
         return hit, extra
+
+    def _found(self, ref: ClassRef, name: str) -> Found:
+        """As the look-up says; else what a class has that a parameter puts behind this one."""
+        found = self.lookup.find(ref, name)
+        ops = self.program.units[ref.unit].summary.ops
+        given = [at for at in ref.decl.bases if at != NOTHING and ops[at][0] == Op.PARAM] if found.owner is None else []
+        for at in given:
+            behind = [v.ref for v in self.flow.content(ref.unit, at) if v.kind == CLASS and isinstance(v.ref, ClassRef)]
+            others = [self.lookup.find(one, name) for one in sorted(behind, key=lambda one: one.key) if one is not ref]
+            found = next((one for one in others if one.owner is not None), found)
+        return found
 
     def _record_accessor(self, value: Value, name: str, flag: int, hit: set[str]) -> None:
         unit, at = value.site

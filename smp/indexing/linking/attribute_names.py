@@ -67,6 +67,8 @@ def contribution(program: Program, unit: Unit) -> Contribution:
         for name, at in cls.members:
             if at != NOTHING and ops[at][0] in (Op.CALL, Op.DECORATED, Op.NEW):
                 properties.add(name)
+            elif at != NOTHING and ops[at][0] == Op.FUNC and unit.summary.functions[ops[at][1]].flags & accessors:
+                properties.add(name)  # a getter that is described has a name of its own
         if cls.flags & bits.C_DATA:
             stored.update(name for name, _ in cls.annotations)
     for op in ops:

@@ -8,7 +8,7 @@ from smp.domain.source import NOTHING, ArgKind, Op
 from smp.indexing.linking import bits
 from smp.indexing.linking.flow import UnitState, element_key, field_key, op_key, param_key, return_key
 from smp.indexing.linking.handing import Argument, Handing
-from smp.indexing.linking.units import Unit
+from smp.indexing.linking.units import THIS, Unit
 from smp.indexing.linking.values import (
     BOUND,
     CLASS,
@@ -16,6 +16,7 @@ from smp.indexing.linking.values import (
     EXT,
     FUNC,
     INST,
+    MANY,
     PARTIAL,
     UNKNOWN,
     XBOUND,
@@ -40,6 +41,7 @@ class Calling(Handing, abc.ABC):
     ITER: int
     AWAIT: int
     CONTEXT: int
+    BESIDE: int
 
     @abc.abstractmethod
     def iterate(self, state: UnitState, value: Value, result: int) -> None:
@@ -75,6 +77,7 @@ class Calling(Handing, abc.ABC):
         arguments = self.handed_on(state, value, at, arguments)
         if kind == FUNC:
             assert isinstance(value.ref, FuncRef)
+            self._called_on(state, value.ref, at)
             self.call_function(state, value.ref, None, arguments, result)
         elif kind == BOUND:
             assert isinstance(value.ref, FuncRef)
@@ -90,6 +93,20 @@ class Calling(Handing, abc.ABC):
             self.call_partial(state, value, at, arguments, result)
         elif kind == UNKNOWN:
             state.add(result, value)
+        elif kind == MANY:
+            self.call_many(state, value, arguments)
+
+    def _called_on(self, state: UnitState, ref: FuncRef, at: int) -> None:
+        """`x.f()` where `f` is no method of a class: x is the receiver."""
+        op = state.unit.summary.ops[at] if at >= 0 and self.tables.loose_receivers else (0, NOTHING)
+        callee = state.unit.summary.ops[op[1]] if op[1] != NOTHING and op[0] == Op.CALL else (0,)
+        if callee[0] == Op.ATTR and callee[1] != NOTHING:
+            self.into_receiver(state, ref, callee[1])
+
+    def into_receiver(self, state: UnitState, ref: FuncRef, node: int) -> None:
+        """A node becomes the receiver of a function without a class."""
+        if ref.cls is None and node != NOTHING and self.param_read(ref, THIS):
+            state.link(node, self.node(state, param_key(ref, THIS)))
 
     def _may_mean(self, state: UnitState, value: Value, at: int) -> bool:
         """Whether the arguments of a call, as the text says them, can go to a method of that name."""
@@ -193,7 +210,7 @@ class Calling(Handing, abc.ABC):
             if kind == ArgKind.POSITIONAL:
                 if place < len(plain):
                     bound[plain[place]] = node
-                    self._into_param(state, ref, plain[place], node, recv)
+                    self.into_param(state, ref, plain[place], node, recv)
                     place += 1
                 elif rest != NOTHING:
                     self._into_element(state, ref, rest, f"#{surplus}", node)
@@ -205,7 +222,7 @@ class Calling(Handing, abc.ABC):
                 at = next((i for i, p in enumerate(params) if p.name == name and i not in (rest, named)), NOTHING)
                 if at != NOTHING:
                     bound[at] = node
-                    self._into_param(state, ref, at, node, recv)
+                    self.into_param(state, ref, at, node, recv)
                 elif named != NOTHING:
                     self._into_element(state, ref, named, f"={name}", node)
             elif kind == ArgKind.STAR and node != NOTHING:
@@ -220,7 +237,8 @@ class Calling(Handing, abc.ABC):
         self.program.read(ref)
         return (ref.index, position) in self.program.units[ref.unit].params
 
-    def _into_param(self, state: UnitState, ref: FuncRef, position: int, node: int, recv: Value | None = None) -> None:
+    def into_param(self, state: UnitState, ref: FuncRef, position: int, node: int, recv: Value | None = None) -> None:
+        """A node becomes an argument of a parameter."""
         if node == NOTHING:
             return
         unit, param = self.program.units[ref.unit], ref.decl.params[position]
@@ -265,8 +283,8 @@ class Calling(Handing, abc.ABC):
             loose = self.node(state, element_key(value, "*"))
             for index, position in enumerate(open_):
                 if self.param_read(ref, position):
-                    self._into_param(state, ref, position, self.node(state, element_key(value, f"#{index}")))
-                    self._into_param(state, ref, position, loose)
+                    self.into_param(state, ref, position, self.node(state, element_key(value, f"#{index}")))
+                    self.into_param(state, ref, position, loose)
             container = self._rest_container(ref, rest) if rest != NOTHING else None
             if container is not None and container is not value:
                 for index in range(len(open_), len(open_) + 8):
@@ -279,7 +297,7 @@ class Calling(Handing, abc.ABC):
         inner = state.new_node()
         self.iterate(state, value, inner)
         for position in open_:
-            self._into_param(state, ref, position, inner)
+            self.into_param(state, ref, position, inner)
 
     def on_map_argument(self, state: UnitState, value: Value, ref: FuncRef, named: int) -> None:
         """`f(**value)`: constant keys to parameters of that name, the rest to `**kwargs`."""
@@ -288,8 +306,8 @@ class Calling(Handing, abc.ABC):
         loose = self.node(state, element_key(value, "*"))
         for position, param in enumerate(ref.decl.params):
             if not param.kind.startswith("var") and self.param_read(ref, position):
-                self._into_param(state, ref, position, self.node(state, element_key(value, f"={param.name}")))
-                self._into_param(state, ref, position, loose)
+                self.into_param(state, ref, position, self.node(state, element_key(value, f"={param.name}")))
+                self.into_param(state, ref, position, loose)
         container = self._rest_container(ref, named) if named != NOTHING else None
         if container is not None and container is not value:
             source = self.node(state, element_key(value, "all"))

@@ -79,12 +79,13 @@ class Candidates:
             known = self.by_name_methods.get(name, ())
             fitting = self._fitting[key] = [m for m in known if m.most < 0 or m.least <= arguments <= m.most]
         if len(fitting) > MAX_CANDIDATES:
-            near = self._imported(unit)
+            near = self.imported(unit)
             nearby = [method for method in fitting if method.unit in near]
             fitting = nearby or fitting
         return tuple(sorted(method.node_id for method in fitting)[:MAX_CANDIDATES])
 
-    def _imported(self, unit: Unit) -> set[int]:
+    def imported(self, unit: Unit) -> set[int]:
+        """A file and those that its imports name."""
         known = self._near.get(unit.index)
         if known is not None:
             return known

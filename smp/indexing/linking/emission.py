@@ -26,6 +26,7 @@ from smp.indexing.linking.values import (
     FUNC,
     GEN,
     INST,
+    MANY,
     MODULE,
     PARTIAL,
     SUPER,
@@ -170,6 +171,8 @@ class Emission(Choosing):
         if self.flow.tables.structural:
             held, between = by_static_type(held)
             extra |= between
+        if self.flow.tables.tests_apart and self.unit.summary.tests:
+            held = [value for value in held if value in resolved.labels or not self._of_another_test(value, extra)]
         targets, many, known = self.reached(held, resolved.labels, extra, external)
         if many and not targets:
             self.unsettled(site, _AMBIGUOUS, text, tuple(many[:MAX_CANDIDATES]))
@@ -188,6 +191,18 @@ class Emission(Choosing):
             self.runs_protocol(site, dotted)
         if not targets and not external and not known:
             self.unresolved_call(site, callee, text, missing=resolved.missing, below=extra)
+
+    def _of_another_test(self, value: Value, extra: set[str]) -> bool:
+        """A function of another file of tests, which the flow brings here through the code that both test: a stand-in that is
+        put in there does not run in the tests of another file."""
+        ref = value.ref
+        if not isinstance(ref, FuncRef) or ref.unit in self.candidates.imported(self.unit):
+            return False
+        self.program.read(ref.unit)
+        if not self.program.units[ref.unit].summary.tests:
+            return False
+        extra.update((ref.node_id,) if ref.node_id is not None else ())
+        return True
 
     def reached(
         self, held: list[Value], static: Mapping[Value, Resolution], extra: set[str], external: set[str]
@@ -244,11 +259,13 @@ class Emission(Choosing):
     def best(self, values: Set[Value]) -> list[Value]:
         """Values in order, without assumptions that better evidence makes idle: construction over declaration."""
         if len(values) < 2:
-            return list(values)
+            return [value for value in values if value.kind != MANY]
         exact = [v.ref for v in values if v.kind == INST and not v.below and isinstance(v.ref, ClassRef)]
         strong = any(v.kind == INST and not v.weak for v in values)
         kept = []
         for value in values:
+            if value.kind == MANY:
+                continue
             if value.kind == INST and isinstance(value.ref, ClassRef):
                 if value.weak and strong:
                     continue
@@ -361,7 +378,7 @@ class Emission(Choosing):
             return
         if op[0] in (Op.ATTR, Op.EXTENDED):
             attribute = self.names[op[2]]
-            receivers = [v for v in self.state.values(op[1]) if v.kind != UNKNOWN]
+            receivers = [v for v in self.state.values(op[1]) if v.kind not in (UNKNOWN, MANY)]
             if receivers and all(v.kind == MODULE for v in receivers):
                 answers = any(value.kind == UNKNOWN for value in self.state.values(callee))
                 self.unsettled(site, _DYNAMIC if answers else _NOT_IN_IMPORTS, name)

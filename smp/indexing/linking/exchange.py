@@ -16,12 +16,14 @@ from msgspec import Struct
 
 from smp.indexing.linking.flow import Key, Log, Mail, UnitState
 from smp.indexing.linking.program import Program
-from smp.indexing.linking.values import Value
+from smp.indexing.linking.values import MANY, Value
 
 MAX_LEVELS = 12
 """Exchanges; what is still on its way then makes its node unknown (design/linking.md section 2)."""
 MAX_SHARED = 32
 """Values that a shared key carries; a key that would carry more carries *unknown* besides what it has delivered."""
+_HOLDING = frozenset("pfe")
+"""Tags of keys whose functions are called although they are too many to be passed on: parameters, fields, elements."""
 _NOTHING: Set[Value] = frozenset()
 
 
@@ -83,6 +85,10 @@ class Exchange(abc.ABC):
     @abc.abstractmethod
     def settle(self, state: UnitState) -> None:
         """The local fixpoint of one file."""
+
+    @abc.abstractmethod
+    def opened(self, state: UnitState, node: int, many: Value) -> None:
+        """The node of a key in a file hears that the key holds more than is passed on."""
 
     # Runs ------------------------------------------------------------------------------------------------------------
 
@@ -262,6 +268,8 @@ class Exchange(abc.ABC):
             if common == together:
                 return
             together = common | {self.intern.unknown}
+            if not last and key[0] in _HOLDING and self.program.tables.hands_to_many:
+                together.add(self.intern.many(key, self.program.units[key[1]].path))
         for index, held in present:
             missing = together - held
             if missing:
@@ -293,3 +301,5 @@ class Exchange(abc.ABC):
             for value in values:
                 if value is not None:
                     state.add(node, value)
+                    if value.kind == MANY and value.recipe[1] == key:
+                        self.opened(state, node, value)

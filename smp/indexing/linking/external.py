@@ -8,7 +8,7 @@ from smp.domain.source import NOTHING, ArgKind
 from smp.indexing.linking.calling import MAX_PARTIAL, Calling
 from smp.indexing.linking.flow import UnitState, element_key, op_key
 from smp.indexing.linking.handing import Argument
-from smp.indexing.linking.values import BOUND, CLASS, CONT, FUNC, GEN, INST, PARTIAL, XINST, ClassRef, Value
+from smp.indexing.linking.values import BOUND, CLASS, CONT, FUNC, GEN, INST, MANY, PARTIAL, XINST, ClassRef, FuncRef, Value
 from smp.languages.base import Transfer
 
 
@@ -56,7 +56,10 @@ class External(Calling, abc.ABC):
             state.add(result, self.intern.xinst(self.called_name(value.name), stated))
         if transfer is None:
             state.add(result, self.intern.xinst(self.called_name(value.name)))
+            self._handed_beside(state, arguments)
             return
+        if 0 <= transfer.passes and arguments and arguments[0][2] != NOTHING:
+            self.watch(state, arguments[0][2], self.CALL, NOTHING, arguments[transfer.passes :], state.new_node())
         if any(stated) and value.recv is None:  # what the call states, as if it were said of a receiver
             value = self.intern.xbound(value.name, self.intern.xinst(value.name, stated))
         positional = [node for kind, _, node in arguments if kind == ArgKind.POSITIONAL]
@@ -297,6 +300,25 @@ class External(Calling, abc.ABC):
         elif recv.kind == GEN and what == "receiver_element":
             self.iterate(state, recv, result)
 
+    def _handed_beside(self, state: UnitState, arguments: tuple[Argument, ...]) -> None:
+        """Values that go outside together with a function (`router.on(path, handler, context)`) come back to its parameters of
+        the same name, for that is what they are handed over for."""
+        named = tuple((name, node) for kind, name, node in arguments if kind == ArgKind.POSITIONAL and name)
+        for kind, name, node in arguments if named else ():
+            beside = tuple(one for one in named if one[0] != name)
+            if kind == ArgKind.POSITIONAL and node != NOTHING and beside:
+                self.watch(state, node, self.BESIDE, beside)
+
+    def on_beside(self, state: UnitState, value: Value, beside: tuple[tuple[str, int], ...]) -> None:
+        """A function goes outside beside values that have names."""
+        if value.kind != FUNC or not isinstance(value.ref, FuncRef):
+            return
+        self.program.read(value.ref)
+        for position, param in enumerate(value.ref.decl.params):
+            node = next((node for name, node in beside if name == param.name), NOTHING)
+            if node != NOTHING and not param.kind.startswith("var"):
+                self.into_param(state, value.ref, position, node)
+
     def on_transfer(self, state: UnitState, value: Value, what: str, result: int, at: int = NOTHING) -> None:
         """A value reaches an argument of a well-known external function."""
         if what == "arg":
@@ -307,7 +329,7 @@ class External(Calling, abc.ABC):
             for found in self.types.awaited(value):
                 state.add(result, found)
         elif what == "partial":
-            if value.kind in (FUNC, BOUND, CLASS, PARTIAL) and self.partial_depth(value) < MAX_PARTIAL:
+            if value.kind in (FUNC, BOUND, CLASS, PARTIAL, MANY) and self.partial_depth(value) < MAX_PARTIAL:
                 state.add(result, self.intern.partial(value, state.index, at, state.unit.path))
         elif what == "class_of":
             if value.kind == INST and isinstance(value.ref, ClassRef):

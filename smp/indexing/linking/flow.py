@@ -16,7 +16,7 @@ from smp.indexing.linking.values import ClassRef, FuncRef, Value
 
 Key = tuple[str, int, object, object]
 """(tag, index of the owning unit, subject, detail). Tags: `o` op; `r`, `y` returns and yields of a function; `p` parameter;
-`f` field of a class, function or module; `e` element of a container."""
+`f` field of a class, function or module; `e` element of a container; `a` argument of calls of what a key holds."""
 
 Log = dict[Key, list[Any]]
 """Per key that a file has: the level at which it got it, then pairs of a level and a value that came at it."""
@@ -198,6 +198,11 @@ def field_key(owner: ClassRef | FuncRef, name: str) -> Key:
 def module_field_key(unit: int, name: str) -> Key:
     """Key of a name that other files write into a module."""
     return ("f", unit, "module", name)
+
+
+def argument_key(many: Value, position: int) -> Key:
+    """Key of what calls of whatever a key holds hand over at a position."""
+    return ("a", many.site[0], many, position)
 
 
 def element_key(container: Value, which: str) -> Key:

@@ -10,7 +10,7 @@ import abc
 from smp.domain.source import NOTHING, ArgKind, Op
 from smp.indexing.linking import bits
 from smp.indexing.linking.external import External
-from smp.indexing.linking.flow import UnitState, element_key, op_key
+from smp.indexing.linking.flow import UnitState, element_key, field_key, op_key
 from smp.indexing.linking.generics import filled, shape_of
 from smp.indexing.linking.handing import Argument
 from smp.indexing.linking.units import Unit
@@ -21,6 +21,7 @@ from smp.indexing.linking.values import (
     FUNC,
     GEN,
     INST,
+    MANY,
     MODULE,
     PARTIAL,
     UNKNOWN,
@@ -139,6 +140,25 @@ class ObjectRules(External, abc.ABC):
             elif value.kind in (XINST, CONT) and wanted.kind == XINST and value.name == wanted.name:
                 return
         state.add(result, value)
+
+    # Classes around a class that a parameter gives -------------------------------------------------------------------
+
+    def given_bases(self, state: UnitState, ref: ClassRef) -> list[int]:
+        """Nodes of the parameters that give a class its bases (`(Base) => class extends Base`)."""
+        self.program.read(("class", ref))
+        ops = self.program.units[ref.unit].summary.ops
+        given = [at for at in ref.decl.bases if at != NOTHING and ops[at][0] == Op.PARAM]
+        return [self.node(state, op_key(ref.unit, at)) for at in given]
+
+    def on_around(self, state: UnitState, value: Value, name: str, result: int) -> None:
+        """A class that stands behind another, of which an attribute is read that this one does not have."""
+        if value.kind == CLASS and isinstance(value.ref, ClassRef):
+            self.attribute(state, self.intern.inst(value.ref), name, result)
+
+    def on_around_store(self, state: UnitState, value: Value, name: str, stored: int) -> None:
+        """What a class writes into its instances, methods of the class behind it read."""
+        if value.kind == CLASS and isinstance(value.ref, ClassRef):
+            state.link(stored, self.node(state, field_key(value.ref, name)))
 
     # Unqualified members -------------------------------------------------------------------------------------------
 
@@ -291,7 +311,7 @@ class ObjectRules(External, abc.ABC):
             return isinstance(ref, ClassRef) and self.tables.call_member in ref.members
         if value.kind == CLASS and isinstance(ref, ClassRef):
             return self.lookup.find(ref, name).owner is None
-        return value.kind in (FUNC, BOUND, PARTIAL)
+        return value.kind in (FUNC, BOUND, PARTIAL, MANY)
 
     def call_receiver(
         self, state: UnitState, value: Value, at: int, arguments: tuple[Argument, ...], result: int, *, spread: bool
@@ -299,6 +319,9 @@ class ObjectRules(External, abc.ABC):
         """`f.call(this, …)` and `f.apply(this, list)`."""
         if value.recv is None:
             return
+        ref = value.recv.ref
+        if value.recv.kind == FUNC and isinstance(ref, FuncRef) and arguments and self.tables.loose_receivers:
+            self.into_receiver(state, ref, arguments[0][2])
         rest = arguments[1:]
         if spread:
             rest = tuple((int(ArgKind.STAR), "", node) for _, _, node in rest[:1])

@@ -15,6 +15,7 @@ from smp.indexing.linking.values import (
     FUNC,
     GEN,
     INST,
+    MANY,
     MODULE,
     SUPER,
     UNKNOWN,
@@ -24,6 +25,12 @@ from smp.indexing.linking.values import (
     FuncRef,
     Value,
 )
+
+
+ANY = "[]"
+"""Stands for the name of a field that is read by a computed key …"""
+ANY_WRITTEN = "[]="
+"""… or written by one."""
 
 
 class Rules(Iterating):
@@ -57,7 +64,7 @@ class Rules(Iterating):
                 state.link(op[1], at)
                 self.watch(state, op[2], self.DECORATOR_RESULT, at)
             elif code == Op.STORE_ATTR:
-                if op[3] != NOTHING:
+                if op[3] != NOTHING or self.tables.loose_receivers:
                     self.watch(state, op[1], self.STORE_ATTR, names[op[2]], op[3])
             else:
                 self._start_rest(state, at, op)
@@ -327,6 +334,9 @@ class Rules(Iterating):
         if declared is not None and found.owner is None:
             return
         self._members(state, found, value, name, result)
+        if found.owner is None:
+            for base in self.given_bases(state, ref):
+                self.watch(state, base, self.AROUND, name, result)
 
     def _members(self, state: UnitState, found: Found, recv: Value, name: str, result: int) -> None:
         """Members of a class read through a receiver (an instance, or a class for `super()` in class methods)."""
@@ -430,8 +440,14 @@ class Rules(Iterating):
             state.add(result, value)
 
     def on_store_attr(self, state: UnitState, value: Value, name: str, stored: int) -> None:
+        if self.tables.loose_receivers and value.kind == INST and isinstance(value.ref, ClassRef):
+            self._any_field(state, value, value.ref, name, stored)
+        if stored == NOTHING:
+            return
         if value.kind in (INST, CLASS) and isinstance(value.ref, ClassRef):
             state.link(stored, self.node(state, field_key(value.ref, name)))
+            for base in self.given_bases(state, value.ref):
+                self.watch(state, base, self.AROUND_STORE, name, stored)
             setter = self.lookup.find(value.ref, name)
             for func in setter.functions:
                 if func.decl.flags & bits.F_SETTER and not setter.doubtful:
@@ -446,11 +462,20 @@ class Rules(Iterating):
             if target is not None and not value.below:
                 state.link(stored, self.node(state, module_field_key(target.index, name)))
 
+    def _any_field(self, state: UnitState, value: Value, ref: ClassRef, name: str, stored: int) -> None:
+        """A field that is written may be read by a computed key; one that the class itself has may be written by one."""
+        if stored != NOTHING:
+            state.link(stored, self.node(state, field_key(ref, ANY)))
+        if value.below and ref.unit == state.index:
+            state.link(self.node(state, field_key(ref, ANY_WRITTEN)), self.node(state, field_key(ref, name)))
+
     def on_store_item(self, state: UnitState, value: Value, key: str, stored: int) -> None:
         if value.kind == CONT:
             for which in (key, "all"):
                 state.link(stored, self.node(state, element_key(value, which)))
         elif value.kind == INST and isinstance(value.ref, ClassRef):
+            if self.tables.loose_receivers:
+                state.link(self.marked(state, stored), self.node(state, field_key(value.ref, ANY_WRITTEN)))
             self.call_method(state, value, "__setitem__", ((0, "", NOTHING), (0, "", stored)), state.new_node())
 
     def on_spread(self, state: UnitState, value: Value, container: Value, keys: tuple[str, ...] = ("*", "all")) -> None:
@@ -475,6 +500,9 @@ class Rules(Iterating):
                     state.link(self.node(state, element_key(value, which)), result)
             else:
                 state.link(self.node(state, element_key(value, "all")), result)
+        elif kind == MANY:
+            if not self.is_one_of(value):
+                state.add(result, self.one_of(value))
         elif kind == XINST:
             if index == -3:
                 state.add(result, value)
@@ -489,6 +517,10 @@ class Rules(Iterating):
             if not read and self.tables.opens_itself:
                 state.add(result, value)
             self.keyed_member(state, value, result)
+            if self.tables.loose_receivers and isinstance(value.ref, ClassRef):
+                for entry in self.program.mro(value.ref):
+                    if isinstance(entry, ClassRef):
+                        state.link(self.node(state, field_key(entry, ANY)), result)
         elif kind in (CLASS, EXT, UNKNOWN):
             if kind == CLASS and isinstance(value.ref, ClassRef) and value.ref.decl.flags & bits.C_ENUM:
                 state.add(result, self.intern.inst(value.ref))
@@ -513,7 +545,7 @@ class Rules(Iterating):
 
     CALL, ATTR, STORE_ATTR, STORE_ITEM, ITEM, ITER, ENTER, AWAIT, UNPACK, NARROW_IN, NARROW_OUT, BIND, BINARY, SPREAD, \
         DECORATOR_RESULT, ARGUMENT, STAR_ARGUMENT, MAP_ARGUMENT, TRANSFER, RECORD, DECLARED, CONTEXT, WHERE, EXTENDED, PART, \
-        INFERRED, LIBRARY, HANDED = range(28)  # fmt: skip
+        INFERRED, LIBRARY, HANDED, RECEIVES, BESIDE, AROUND, AROUND_STORE = range(32)  # fmt: skip
 
     def bind_rules(self) -> None:
         """Fills the table of rules, in the order of their numbers."""
@@ -522,5 +554,6 @@ class Rules(Iterating):
             self.on_await, self.on_unpack, self.on_narrow_in, self.on_narrow_out, self.on_bind, self.on_binary, self.on_spread,
             self.on_decorator_result, self.on_argument, self.on_star_argument, self.on_map_argument, self.on_transfer,
             self.on_record, self.on_declared, self.contextual, self.on_where, self.on_extended,
-            self.on_part, self.on_inferred, self.on_library, self.on_handed,
+            self.on_part, self.on_inferred, self.on_library, self.on_handed, self.on_receives, self.on_beside, self.on_around,
+            self.on_around_store,
         ]  # fmt: skip

@@ -9,6 +9,8 @@ from smp.domain.source import NOTHING, FileSummary, Op
 from smp.indexing.linking.numbering import renumber, written_in
 from smp.indexing.linking.values import ClassRef, Filling, FuncRef, filled
 
+THIS = -1
+"""Position, among parameters, of what a function without a class is called on."""
 MAX_SPARSE = 3
 MIN_SPARSE = 5_000
 """More empty numbers than this many times the ops of a file, and so many besides, are not kept."""
@@ -72,6 +74,8 @@ class Unit:
                 self.stores.setdefault(op[1], []).append(op[2])
             elif op[0] == Op.PARAM:
                 self.params[op[1], op[2]] = at
+            elif op[0] == Op.RECEIVER and summary.functions[op[1]].cls == NOTHING:
+                self.params[op[1], THIS] = at
 
     def move(self, summary: FileSummary) -> None:
         """Takes another version of the file; ops that are still there keep their numbers."""

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from smp.domain.ids import FilePath
 from smp.domain.source import Class, Function
 
-FUNC, CLASS, INST, BOUND, MODULE, EXT, XINST, XBOUND, CONT, PARTIAL, GEN, SUPER, UNKNOWN = range(13)
+FUNC, CLASS, INST, BOUND, MODULE, EXT, XINST, XBOUND, CONT, PARTIAL, GEN, SUPER, UNKNOWN, MANY = range(14)
 """Kinds: function; class; instance of a project class; function with receiver; module (file or namespace); external name;
 instance of an external type; external method with receiver; container by place of creation; partial application;
-generator of a function; `super()`; anything."""
+generator of a function; `super()`; anything; whatever a shared key holds that holds more than is passed on."""
 
 
 class Filling(Protocol):
@@ -286,6 +286,15 @@ class Interner:
                 (PARTIAL, callee, unit, op),
                 Value(PARTIAL, f"p:{callee.key}@{place}:{op}", recv=callee, site=(unit, op)),
             )
+        return known
+
+    def many(self, shared: tuple[str, int, object, object], place: str) -> Value:
+        """All that a shared key holds; place: the path of the file that owns it."""
+        known = self._table.get((MANY, shared))
+        if known is None:
+            tag, owner, subject, detail = shared
+            of = subject.key if isinstance(subject, FuncRef | ClassRef | Value) else subject
+            known = self.keep((MANY, shared), Value(MANY, f"many:{tag}:{place}:{of}:{detail}", site=(owner, -1)))
         return known
 
     def generator(self, ref: FuncRef) -> Value:

@@ -42,11 +42,41 @@ class CallWalk(ExpressionWalk):
             if required is not None:
                 return required
         value = self.invoke(node, callee, arguments, Op.CALL)
+        if member_path(target) == ("Object", "assign") and self.scope.find("Object") is None:
+            value = self.assigned(value)
         self._note_hook(callee, arguments)
         self._note_inherits(target, arguments)
         if prototype_argument(node) is not None:
             self.extend_prototype(value)
         return value
+
+    def assigned(self, call: int) -> int:
+        """`Object.assign({ … }, a, b)` is the literal with a and b spread behind; into other objects go what literals hold."""
+        target, *sources = self.b.ops[call][4::3]
+        if target == NOTHING or not sources:
+            return call
+        op = self.b.ops[target]
+        if op[0] == Op.MAP:
+            return self.b.op(Op.MAP, op[1], *self._merged(op, sources))
+        for source in sources:
+            entries = self.b.ops[source] if source != NOTHING else (0,)
+            for at in range(2, len(entries) if entries[0] == Op.MAP else 0, 2):
+                if entries[at] >= 0 and entries[at + 1] != NOTHING:
+                    self.b.op(Op.STORE_ATTR, target, entries[at], entries[at + 1])
+        return call
+
+    def _merged(self, literal: tuple[int, ...], sources: list[int]) -> list[int]:
+        """Entries of a literal with those of further ones, the last of a name counting; anything else is spread."""
+        parts = list(literal[2:])
+        for source in sources:
+            op = self.b.ops[source] if source != NOTHING else (0,)
+            keys = op[2::2] if op[0] == Op.MAP else ()
+            if not keys or min(keys) < 0:
+                parts += (-2, source)
+                continue
+            kept = [at for at in range(0, len(parts), 2) if parts[at] not in keys]
+            parts = [part for at in kept for part in parts[at : at + 2]] + list(op[2:])
+        return parts
 
     def extend_prototype(self, call: int) -> None:
         """`Object.assign(F.prototype, { … })` adds methods; modules say how."""
@@ -82,13 +112,15 @@ class CallWalk(ExpressionWalk):
         before = self.callback_owner
         self.callback_owner = definition.index if definition is not None else None
         operands: list[int] = []
+        several = arguments.named_child_count > 1  # what goes along with a function has its name said
         for argument in arguments.named_children:
             if argument.type == "comment":
                 continue
             if argument.type == "spread_element":
                 operands += (int(ArgKind.STAR), NOTHING, self.spread(argument))
             else:
-                operands += (int(ArgKind.POSITIONAL), NOTHING, self.expr(argument))
+                name = self.b.name(text_of(argument)) if several and argument.type == "identifier" else NOTHING
+                operands += (int(ArgKind.POSITIONAL), name, self.expr(argument))
         self.callback_owner = before
         return operands
 

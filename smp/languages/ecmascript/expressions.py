@@ -133,15 +133,19 @@ class ExpressionWalk(TypeWalk):
         """An object literal: one container, whose methods have it as `this`."""
         operands = [self.b.name(OBJECT)]
         methods: list[int] = []
+        named: list[int] = []
         for member in node.named_children:
             if member.type == "pair":
                 key, value = member.child_by_field_name("key"), member.child_by_field_name("value")
                 constant = self.constant_key(key)
                 if value is not None and unwrap(value).type in ("function_expression", "generator_function"):
                     methods.append(len(operands) + 1)
+                elif value is not None and unwrap(value).type == "identifier":
+                    named.append(len(operands) + 1)
                 operands += (constant, self.expr(value) if value is not None else NOTHING)
             elif member.type == "shorthand_property_identifier":
                 value_op = self.expr_named(member)
+                named.append(len(operands) + 1)
                 operands += (self.b.name(text_of(member)), value_op)
             elif member.type == "method_definition":
                 methods.append(len(operands) + 1)
@@ -153,6 +157,8 @@ class ExpressionWalk(TypeWalk):
         value_op = self.b.op(Op.MAP, *operands)
         for position in methods:
             self.receive(operands[position], value_op)
+        for position in named:
+            self.receive(operands[position], value_op, among=True)
         return value_op
 
     def expr_named(self, node: tree_sitter.Node) -> int:
@@ -485,7 +491,7 @@ class ExpressionWalk(TypeWalk):
         """A function object; functions say how."""
         raise NotImplementedError
 
-    def receive(self, function_op: int, this: int) -> None:
+    def receive(self, function_op: int, this: int, *, among: bool = False) -> None:
         """Says what `this` is in a function whose body has not been walked yet; functions say how."""
         raise NotImplementedError
 

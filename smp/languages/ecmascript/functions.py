@@ -84,10 +84,17 @@ class FunctionWalk(CallWalk):
         definition = self.outline.definition_of(node)
         return definition.name if definition is not None else key_name(node.child_by_field_name("name")) or ""
 
-    def receive(self, function_op: int, this: int) -> None:
-        """Says what `this` is in a function whose body has not been walked yet."""
+    def receive(self, function_op: int, this: int, *, among: bool = False) -> None:
+        """Says what `this` is in a function whose body has not been walked yet.
+
+        Args:
+            among: The function has a name, and may be called on other things as well.
+        """
         if function_op != NOTHING and self.b.ops[function_op][0] == Op.FUNC:
-            self.receivers[self.b.ops[function_op][1]] = this
+            slot = self.b.ops[function_op][1]
+            if among:
+                this = self.b.phi([self.receivers.get(slot, self.b.shared(Op.RECEIVER, slot)), this])
+            self.receivers[slot] = this
 
     def _run(
         self,
@@ -102,7 +109,7 @@ class FunctionWalk(CallWalk):
         """Walks a function's parameters and body, and fills its row."""
         before = (self.frame, self.scope, self.callback_owner, self.depth)
         self.frame, self.scope, self.callback_owner, self.depth = frame, frame.scope, None, 0
-        if slot in self.receivers:
+        if slot in self.receivers and not flags & FunctionFlag.ARROW:
             frame.this = self.receivers[slot]
         if slot in self.belongs:
             cls, added = self.belongs[slot]

@@ -280,8 +280,7 @@ class FileWalk(StatementWalk):
         if path in ((), ("__proto__",)):
             base = self._created_from(value)
             if base != NOTHING:
-                draft.bases.append(base)
-                draft.base_lines.append(0)
+                self._inherit_from(draft, base)
                 return
         entries = self._entries(value) if not path else [(path[0], value)] if len(path) == 1 else []
         for name, held in entries:
@@ -290,7 +289,7 @@ class FileWalk(StatementWalk):
             self.adopt(held, draft)
 
     def extend_prototype(self, call: int) -> None:
-        """What is put on a prototype at once: methods, or descriptions of properties with their functions."""
+        """What is put on a prototype at once: methods, descriptions of properties with their functions, or what it inherits."""
         op = self.b.ops[call]
         target = self.b.ops[op[4]] if len(op) > 7 and op[4] != NOTHING else (0,)
         draft = next(
@@ -299,15 +298,23 @@ class FileWalk(StatementWalk):
         method = self.b.names[self.b.ops[op[1]][2]] if self.b.ops[op[1]][0] == Op.ATTR else ""
         if draft is None:
             return
-        entries = [(name, held) for name, held in self._entries(op[7]) if isinstance(held, int)]
-        if method == "defineProperty" and len(op) > 10 and self.b.ops[op[7]][0] == Op.CONST:
+        if method in ("assign", "setPrototypeOf"):
+            for source in op[7::3]:
+                self._inherit_from(draft, self._created_from(source))
+        entries = [(name, held) for source in op[7::3] for name, held in self._entries(source) if isinstance(held, int)]
+        if method == "defineProperty" and len(op) > 10 and op[7] != NOTHING and self.b.ops[op[7]][0] == Op.CONST:
             entries = [(self.b.names[self.b.ops[op[7]][2]], op[10])] if self.b.ops[op[7]][2] != NOTHING else []
         for name, held in entries:
-            if method == "assign":
+            if method in ("assign", "setPrototypeOf"):
                 draft.members.append((name, held))
                 self.adopt(held, draft)
             else:
                 self._describe_property(draft, name, held)
+
+    def _inherit_from(self, draft: ClassDraft, base: int) -> None:
+        if base != NOTHING and base not in draft.bases:
+            draft.bases.append(base)
+            draft.base_lines.append(0)
 
     def _describe_property(self, draft: ClassDraft, name: str, described: int) -> None:
         kinds = {"get": FunctionFlag.PROPERTY, "set": FunctionFlag.SETTER, "value": FunctionFlag.NONE}

@@ -139,6 +139,7 @@ class Scopes:
             elif kind in ("assignment_expression", "augmented_assignment_expression"):
                 self._note_writes(node.child_by_field_name("left"), scope)
                 self._note_maker(node.child_by_field_name("left"), scope)
+                self._note_constructor(node.child_by_field_name("left"), scope)
             elif kind == "call_expression":
                 self._note_maker(prototype_argument(node), scope)
             elif kind == "update_expression":
@@ -248,18 +249,31 @@ class Scopes:
         if path is not None and len(path) in (2, 3) and path[1] == "prototype":
             self._makers.append((scope, path[0]))
 
+    def _note_constructor(self, target: Node | None, scope: Scope) -> None:
+        """`this.x = …` in a function whose name begins with a capital letter: it is called with `new`."""
+        holder = target.child_by_field_name("object") if target is not None and target.type == "member_expression" else None
+        above = target.parent if holder is not None and holder.type == "this" and target is not None else None
+        while above is not None and (above.type not in _FUNCTION_LIKE or above.type == "arrow_function"):
+            above = above.parent if above.type not in CLASSES else None
+        name = above.child_by_field_name("name") if above is not None and above.type == "function_declaration" else None
+        if name is not None and text_of(name)[:1].isupper():
+            self._makers.append((scope, text_of(name)))
+
     def _note_writes(self, target: Node | None, scope: Scope) -> None:
         for identifier in pattern_names(target) if target is not None else ():
             self._writes.append((scope, text_of(identifier), identifier.start_byte))
 
 
+_PROTOTYPE_CALLS = frozenset({"assign", "defineProperty", "defineProperties", "setPrototypeOf"})
+
+
 def prototype_argument(call: Node) -> Node | None:
-    """`F.prototype` in `Object.assign(F.prototype, …)` and `Object.defineProperties(F.prototype, …)`."""
+    """`F.prototype` in `Object.assign(F.prototype, …)`, `Object.setPrototypeOf(F.prototype, …)` and the like."""
     callee, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
     if callee is None or arguments is None or callee.type != "member_expression" or not arguments.named_children:
         return None
     path, first = member_path(callee), arguments.named_children[0]
-    if path is None or path[0] != "Object" or path[-1] not in ("assign", "defineProperty", "defineProperties"):
+    if path is None or path[0] not in ("Object", "Reflect") or path[-1] not in _PROTOTYPE_CALLS:
         return None
     target = member_path(first) if first.type == "member_expression" else None
     return first if target is not None and target[-1] == "prototype" else None

@@ -138,6 +138,12 @@ def _functions() -> dict[str, Transfer]:
         "Function.call": Transfer(result="receiver_call"),
         "Function.apply": Transfer(result="receiver_apply"),
         "Function.bind": Transfer(result="receiver_partial"),
+        "process.nextTick": Transfer(passes=1),
+        "setImmediate": Transfer(passes=1),
+        "setTimeout": Transfer(passes=2),
+        "setInterval": Transfer(passes=2),
+        "util.promisify": Transfer(result="arg:0"),
+        "node:util.promisify": Transfer(result="arg:0"),
     }
 
 
@@ -221,6 +227,9 @@ TABLES = Tables(
     function_methods={name: f"Function.{name}" for name in ("call", "apply", "bind")},
     awaited_methods={name: f"Promise.{name}" for name in ("then", "catch", "finally")},
     callback_edges=True,
+    hands_to_many=True,
+    loose_receivers=True,
+    tests_apart=True,
     call_member=CALL_MEMBER,
     closed_types=frozenset({"Number", "Boolean", "String", "RegExp"}),
     module_names=frozenset({"default", "export="}),

@@ -16,7 +16,7 @@ Queue.create = function () {
 
 function detached() {
   return this.size();
-  // -/> main.js#Queue.size
+  // -> main.js#Queue.size
 }
 
 class Timer {
