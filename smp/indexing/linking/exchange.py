@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from smp.indexing.linking.flow import Key, Log, Mail, UnitState
 from smp.indexing.linking.program import Program
-from smp.indexing.linking.values import MANY, Value
+from smp.indexing.linking.values import BOUND, FUNC, MANY, PARTIAL, Value
 
 MAX_LEVELS = 12
 """Exchanges; what is still on its way then makes its node unknown (design/linking.md section 2)."""
@@ -24,6 +24,7 @@ MAX_SHARED = 32
 """Values that a shared key carries; a key that would carry more carries *unknown* besides what it has delivered."""
 _HOLDING = frozenset("pfe")
 """Tags of keys whose functions are called although they are too many to be passed on: parameters, fields, elements."""
+_CALLED = frozenset({FUNC, BOUND, PARTIAL, MANY})
 _NOTHING: Set[Value] = frozenset()
 
 
@@ -267,8 +268,11 @@ class Exchange(abc.ABC):
             common = set(together).intersection(*(held for _, held in present))
             if common == together:
                 return
+            handing = not last and key[0] in _HOLDING and self.program.tables.hands_to_many
+            sequence = self.program.tables.sequence_type
+            handing = handing and any(value.kind in _CALLED or value.name == sequence for value in together)
             together = common | {self.intern.unknown}
-            if not last and key[0] in _HOLDING and self.program.tables.hands_to_many:
+            if handing:
                 together.add(self.intern.many(key, self.program.units[key[1]].path))
         for index, held in present:
             missing = together - held

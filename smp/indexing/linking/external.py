@@ -8,7 +8,20 @@ from smp.domain.source import NOTHING, ArgKind
 from smp.indexing.linking.calling import MAX_PARTIAL, Calling
 from smp.indexing.linking.flow import UnitState, element_key, op_key
 from smp.indexing.linking.handing import Argument
-from smp.indexing.linking.values import BOUND, CLASS, CONT, FUNC, GEN, INST, MANY, PARTIAL, XINST, ClassRef, FuncRef, Value
+from smp.indexing.linking.values import (
+    BOUND,
+    CLASS,
+    CONT,
+    FUNC,
+    GEN,
+    INST,
+    MANY,
+    PARTIAL,
+    XINST,
+    ClassRef,
+    FuncRef,
+    Value,
+)
 from smp.languages.base import Transfer
 
 
@@ -58,7 +71,7 @@ class External(Calling, abc.ABC):
             state.add(result, self.intern.xinst(self.called_name(value.name)))
             self._handed_beside(state, arguments)
             return
-        if 0 <= transfer.passes and arguments and arguments[0][2] != NOTHING:
+        if transfer.passes >= 0 and arguments and arguments[0][2] != NOTHING:
             self.watch(state, arguments[0][2], self.CALL, NOTHING, arguments[transfer.passes :], state.new_node())
         if any(stated) and value.recv is None:  # what the call states, as if it were said of a receiver
             value = self.intern.xbound(value.name, self.intern.xinst(value.name, stated))

@@ -52,6 +52,7 @@ class UnitState:
         "pending",
         "queue",
         "reads",
+        "received",
         "spread_reads",
         "succ",
         "unit",
@@ -83,6 +84,7 @@ class UnitState:
         self.due: list[tuple[int, Value, tuple[object, ...]]] = []
         self.fired = 0
         self.handed: dict[int, int] = {}
+        self.received: set[tuple[Value, Value]] = set()
         self.given_up = False
         self.grown: list[int] = []
         """Nodes that hold a set of their own."""
@@ -110,6 +112,7 @@ class UnitState:
         self.succ, self.watch = [], []
         self.keys, self.node_key = {}, {}
         self.pending, self.iterators, self.iterated, self.spread_reads = {}, {}, set(), set()
+        self.received = set()
 
     def new_node(self) -> int:
         """A node that is no op."""

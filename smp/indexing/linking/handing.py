@@ -103,7 +103,10 @@ class Handing(Solver, abc.ABC):
 
     def on_receives(self, state: UnitState, value: Value, many: Value) -> None:
         """A function that this file put into a key which holds many."""
-        if value.kind == CONT and not self.is_one_of(many):
+        if (value, many) in state.received:
+            return
+        state.received.add((value, many))
+        if value.kind == CONT and value.name not in self.tables.record_types and not self.is_one_of(many):
             self.watch(state, self.node(state, element_key(value, "all")), self.RECEIVES, self.one_of(many))
         elif value.kind == MANY and value is not many:
             for position in range(MAX_HANDED):

@@ -26,7 +26,6 @@ from smp.indexing.linking.values import (
     Value,
 )
 
-
 ANY = "[]"
 """Stands for the name of a field that is read by a computed key …"""
 ANY_WRITTEN = "[]="

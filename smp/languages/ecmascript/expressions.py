@@ -76,6 +76,7 @@ class ExpressionWalk(TypeWalk):
         return self.load(text_of(node))
 
     def _this(self, node: tree_sitter.Node) -> int:
+        self.named_this.add(self.frame.this)
         return self.frame.this
 
     def _super(self, node: tree_sitter.Node) -> int:

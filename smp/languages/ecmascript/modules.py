@@ -29,6 +29,9 @@ from smp.languages.ecmascript.syntax import (
 from smp.languages.ecmascript.walk import ClassDraft, Frame
 from smp.languages.summary_builder import SummaryBuilder
 
+_NO_RECEIVER = (int(Op.UNION),)
+"""A type without parts, in place of an op that nothing refers to."""
+
 
 class FileWalk(StatementWalk):
     """The whole walk over one file."""
@@ -60,7 +63,16 @@ class FileWalk(StatementWalk):
         self.b.exports = self._exports()
         self.finish_variables()
         self.finish_classes()
+        self._leave_out_receivers()
         self.b.module_kind = "esm" if self.is_esm else "commonjs" if self.is_commonjs else ""
+
+    def _leave_out_receivers(self) -> None:
+        """Functions without a class that never say `this` have no receiver that anybody need follow."""
+        used = self.named_this | {part for at in self.named_this if at >= 0 for part in self.b.ops[at][1:]}
+        for at, op in enumerate(self.b.ops):
+            function = self.b.functions[op[1]] if op[0] == Op.RECEIVER and at not in used else None
+            if function is not None and function.cls == NOTHING:
+                self.b.ops[at] = _NO_RECEIVER
 
     def _name_documented_types(self) -> None:
         """`@typedef {T} Name`: other files may import the name as a type."""

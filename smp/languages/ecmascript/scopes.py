@@ -251,7 +251,9 @@ class Scopes:
 
     def _note_constructor(self, target: Node | None, scope: Scope) -> None:
         """`this.x = …` in a function whose name begins with a capital letter: it is called with `new`."""
-        holder = target.child_by_field_name("object") if target is not None and target.type == "member_expression" else None
+        holder = (
+            target.child_by_field_name("object") if target is not None and target.type == "member_expression" else None
+        )
         above = target.parent if holder is not None and holder.type == "this" and target is not None else None
         while above is not None and (above.type not in _FUNCTION_LIKE or above.type == "arrow_function"):
             above = above.parent if above.type not in CLASSES else None

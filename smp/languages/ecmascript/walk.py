@@ -111,6 +111,8 @@ class WalkState:
         self.conditional = 0
         self.damage: list[Damage] = []
         self.cut = False
+        self.named_this: set[int] = set()
+        """Ops that `this` was written for."""
 
     # Names -----------------------------------------------------------------------------------------------------------
 
