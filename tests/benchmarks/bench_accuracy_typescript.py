@@ -10,9 +10,12 @@ The packages were chosen on 30 November 2026, before the first figure, and are n
 Fresh ones, added after the first four had been looked at:
     @blueprintjs/core 6.20.0   TSX: components as classes and as functions
     @loopback/context 8.0.15   TypeScript: dependency injection by decorators, generics, event emitters
+Fresh ones of the next round:
+    pino 10.4.0                JavaScript: prototypes, symbols as keys, streams; with its tests, which run
+    @reduxjs/toolkit 2.15.0    TypeScript: functions that make functions, inferred types
 
 npm brings packages, compiler and types into the user's cache folder, once, without running scripts; nothing of
-them runs unless `--observe` is given, which runs fastify's own tests and counts the calls that were seen (recall only).
+them runs unless `--observe` is given, which runs the packages' own tests and counts the calls that were seen (recall only).
 The second opinion is the checker of TypeScript 5.9.3 (`accuracy_typescript/oracle.cjs`): for each call, construction, `super()`,
 JSX tag, tagged template, decorator and accessor the declarations that it resolves to. It is an opinion: it knows no data
 flow, and says nothing of values called through `any`.

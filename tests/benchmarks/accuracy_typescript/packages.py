@@ -30,16 +30,19 @@ TYPES = {
 }
 """What the packages are written against: with it the checker knows more, the graph nothing else."""
 TESTING = {
+    "@matteo.collina/tspl": "0.2.0",
     "fastify-plugin": "5.1.0",
     "fluent-json-schema": "5.0.0",
+    "flush-write-stream": "2.0.0",
     "http-errors": "2.0.0",
     "joi": "17.13.3",
     "proxyquire": "2.1.3",
+    "split2": "4.2.0",
     "undici": "6.22.0",
     "vary": "1.1.2",
     "yup": "1.7.1",
 }
-"""What fastify's tests load besides fastify."""
+"""What the tests that run load besides their package."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,14 @@ PACKAGES = (
     Package("ra-core", "5.15.4", ("src",), _BUNDLED),
     Package("ajv", "8.20.0", ("lib",), {"module": "commonjs", "moduleResolution": "node10"}),
     Package("@blueprintjs/core", "6.20.0", ("src",), _BUNDLED),
+    Package(
+        "pino",
+        "10.4.0",
+        ("pino.js", "file.js", "lib", "test"),
+        {"allowJs": True, "module": "commonjs", "moduleResolution": "node10"},
+        "test/*.test.js",
+    ),
+    Package("@reduxjs/toolkit", "2.15.0", ("src",), _BUNDLED),
     Package("@loopback/context", "8.0.15", ("src",), {"module": "commonjs", "moduleResolution": "node10"}),
 )
 
