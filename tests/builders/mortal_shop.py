@@ -26,6 +26,14 @@ from tests.builders.stopping import Stops
 
 ROOT = Path(__file__).resolve().parents[2]
 PRICES, TEST_FILE = FilePath("shop/prices.py"), FilePath("tests/test_prices.py")
+SLOW_TEST = """
+
+def test_slowly() -> None:
+    import time
+
+    time.sleep(2.5)
+    assert discounted(100, 50) == 50
+"""
 TRIES = 2400
 ASKED = 3
 T = TypeVar("T")
@@ -84,7 +92,8 @@ class MortalShop:
             self.stops.point.write_text(stop_at)
         self._number += 1
         fixed = f"# {self._number}\n{FIXED}"
-        tests = f"# {self._number}\n{TESTS}"
+        # A sign of life is due every second: tests that take less give none.
+        tests = f"# {self._number}\n{TESTS}{SLOW_TEST if 'beat' in stop_at else ''}"
         commit = self._services.sources.head()
         assert commit is not None
         request = SessionRunRequest(
