@@ -12,6 +12,8 @@ from smp.domain.access import Grant
 from smp.domain.errors import SandboxNotFound, Unauthorized
 from smp.domain.ids import AgentId
 from smp.rpc.access import OPERATORS, READING, SHARED, check_access
+from smp.rpc.dispatcher import Dispatcher
+from smp.rpc.mcp.server import TOOLS, McpServer
 from smp.rpc.method import decode_params
 from smp.rpc.methods import METHOD_GROUPS
 from smp.rpc.registry import MethodRegistry
@@ -157,3 +159,24 @@ def test_a_reading_token_changes_nothing() -> None:
     assert METHODS.keys() >= READING
     assert set(refused) | READING | {"smp/session/recover", "smp/session/close"} >= set(METHODS)
     assert {"smp/update", "smp/sandbox/execute", "smp/handoff/pr", "smp/annotate", "smp/index/import"} <= set(refused)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("session", {"action": "open", "agent_id": "other", "task": "t", "scope": ["a.py"]}),
+        ("session", {"action": "abort", "session_id": "ses_theirs"}),
+        ("explain", {"target": "a.py", "session_id": "ses_theirs"}),
+        ("check", {"session_id": "ses_theirs", "file": "a.py"}),
+        ("edit", {"session_id": "ses_theirs", "files": [{"file": "a.py", "content": ""}]}),
+        ("run", {"session_id": "ses_theirs", "command": "true"}),
+        ("run", {"session_id": "ses_mine", "sandbox_id": "box_theirs", "command": "true"}),
+        ("verify", {"sandbox_id": "box_theirs", "target_file": "a.py", "test_file": "t.py"}),
+        ("hand_off", {"session_id": "ses_theirs", "sandbox_id": "box_theirs", "title": "t"}),
+    ],
+)
+def test_the_tools_of_mcp_are_bound_by_the_token_as_the_methods_are(tool: str, arguments: dict[str, object]) -> None:
+    server = McpServer(SERVICES, Dispatcher(METHODS, SERVICES))
+    result = server.answer(next(one for one in TOOLS if one.name == tool), arguments, CODER)
+    assert result.structured_content is not None
+    assert result.structured_content["error"]["code"] == -32015
