@@ -67,6 +67,7 @@ def serve(
 
     def prepare() -> None:
         services.indexer.refresh()
+        services.sessions.expire_due()
         services.sandboxes.reap(services.sessions.boxes_in_use())
         if settings.serve.watch:
             watcher = Watcher(

@@ -134,6 +134,9 @@ class MortalShop:
         for process in (self._worker, self._server):
             if process.pid in dying:
                 process.wait(30)
+        self._until(lambda: not any(map(_lives, dying)), "SIGKILL takes a moment, not this long")
+        if victim is Victim.SERVER:
+            self.go_on()  # a transaction that is held open would keep the next server out
         self._revive()
 
     def go_on(self) -> None:
@@ -175,8 +178,7 @@ class MortalShop:
 
     def _revive(self) -> None:
         """Start what does not live."""
-        if devserver.status(self.shop.settings).pid is None:
-            devserver.start(self.shop.settings, lambda _: None)
+        devserver.start(self.shop.settings, lambda _: None)
         repo = ["--repo", str(self.shop.repo)]
         if self._server is None or self._server.poll() is not None:
             self._server = start_stopping(
@@ -228,6 +230,14 @@ def boxed(shop: Shop) -> list[str]:
             if str(shop.settings.data_dir) in mounts.read_text():
                 found.append(mounts.with_name("cmdline").read_text())
     return found
+
+
+def _lives(pid: int) -> bool:
+    """Whether a process runs; one that has ended and that nobody has asked after does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in ("Z", "X")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def _tree(root: int) -> list[int]:
