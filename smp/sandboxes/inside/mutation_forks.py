@@ -9,6 +9,7 @@ Runs inside a box, standard library only, beside `mutation_runner.py`.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import resource
@@ -33,11 +34,12 @@ def in_fork(work, *, wall: float | None = None, cpu: int | None = None, memory_m
     """
     reader, writer = os.pipe()
     folder = tempfile.mkdtemp(prefix="smp-")
+    data = None if memory_mb is None else private_bytes() + memory_mb * 1024 * 1024
     child = os.fork()
     if child == 0:
         code = 1
         try:
-            enter_child(reader, folder, cpu, memory_mb)
+            enter_child(reader, folder, cpu, data)
             payload = json.dumps(work()).encode() + b"\n"
             with open(writer, "wb", closefd=False) as pipe:
                 pipe.write(payload)
@@ -51,10 +53,26 @@ def in_fork(work, *, wall: float | None = None, cpu: int | None = None, memory_m
         os.close(reader)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child, signal.SIGKILL)
+        remove(folder)
+
+
+@functools.cache
+def private_bytes() -> int:
+    """Private memory of a parent, which its children start with; it hardly grows between two of them."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[5]) * resource.getpagesize()
+
+
+def remove(folder: str) -> None:
+    """Most children leave their folder empty."""
+    try:
+        os.rmdir(folder)
+    except OSError:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def enter_child(reader: int, folder: str, cpu: int | None, memory_mb: int | None) -> None:
+def enter_child(reader: int, folder: str, cpu: int | None, data: int | None) -> None:
+    private_bytes.cache_clear()
     os.close(reader)
     os.setpgid(0, 0)
     null = os.open(os.devnull, os.O_RDWR)
@@ -65,11 +83,8 @@ def enter_child(reader: int, folder: str, cpu: int | None, memory_mb: int | None
     if cpu is not None:
         resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 5))
         signal.signal(signal.SIGXCPU, signal.SIG_DFL)
-    if memory_mb is not None:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            present = int(file.read().split()[5]) * resource.getpagesize()
-        limit = present + memory_mb * 1024 * 1024
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    if data is not None:
+        resource.setrlimit(resource.RLIMIT_DATA, (data, data))
 
 
 def await_child(child: int, reader: int, wall: float | None, cpu: int | None) -> dict | None:

@@ -32,10 +32,11 @@ CPU_FACTOR = 5
 MIN_WALL_SECONDS = 30.0
 WALL_FACTOR = 20
 OUTPUT_CHARS = 20_000
+# A file may import from two of them; what vitest and jest export works under nothing else.
 _IMPORTED = (
-    (re.compile(r"""['"]node:test['"]"""), "node:test"),
     (re.compile(r"""['"]vitest['"]"""), "vitest"),
     (re.compile(r"""['"]@jest/globals['"]"""), "jest"),
+    (re.compile(r"""['"]node:test['"]"""), "node:test"),
 )
 _PROGRAMS = {"vitest": "vitest/vitest.mjs", "jest": "jest/bin/jest.js", "mocha": "mocha/bin/mocha.js"}
 _TYPED = (".ts", ".tsx", ".mts", ".cts")

@@ -111,6 +111,15 @@ def test_what_the_box_lacks_is_named(gate: Make) -> None:
         judged(box(gate, {**NODE, "tests/prices.test.mjs": expecting, "package.json": package}))
 
 
+def test_a_file_that_imports_from_two_runners_is_the_one_s_that_works_under_no_other(gate: Make) -> None:
+    both = TEST.replace(
+        'import { test } from "node:test";', 'import { describe } from "node:test";\nimport { test } from "vitest";'
+    )
+    made = box(gate, {**NODE, "tests/prices.test.mjs": both})
+    with pytest.raises(SandboxFailed, match=r"(node is not in the box|vitest is not installed)"):
+        made.verify()
+
+
 def test_a_vacuous_test_fails_without_running_anything(gate: Make) -> None:
     made = box(gate, {**NODE, "tests/prices.test.mjs": TEST.replace("assert.equal(net(1, 2), 3)", "net(1, 2)")})
     report = made.verify()
