@@ -217,7 +217,9 @@ def start_stopping(folder: Path, shop: Shop, *arguments: str, stream: str, until
     pipe = process.stdout if stream == "stdout" else process.stderr
     assert pipe is not None
     said = pipe.readline()
-    assert said.startswith(until), said + pipe.read()
+    if not said.startswith(until):
+        process.kill()
+        raise AssertionError(said + pipe.read())
     threading.Thread(target=pipe.read, daemon=True).start()
     return process
 
