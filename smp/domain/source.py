@@ -109,6 +109,8 @@ class Op(IntEnum):
     means otherwise."""
     EXTENDED = 39
     """object op, name, op of the functions that extend types under that name: a method, of the object or for it."""
+    NAMED_LIKE = 40
+    """object op, prefix name, suffix name: an attribute whose name is computed and begins and ends so."""
     TYPE_PARAM = 37
     """name, bound type op | NOTHING: a type parameter in a type expression; what it is bound to, else its bound."""
 
@@ -193,13 +195,15 @@ class ImportDecl(Struct, frozen=True, array_like=True):
 
 
 class Param(Struct, frozen=True, array_like=True):
-    """One parameter. kind: as `graph.Parameter.kind`; default, annotation: ops. injected: bound by a fixture of its name."""
+    """One parameter. kind: as `graph.Parameter.kind`; default, annotation: ops. injected: bound by a fixture of its name.
+    optional: It has a default, though that may hold nothing (`= None`)."""
 
     name: str
     kind: str = "positional"
     default: int = NOTHING
     annotation: int = NOTHING
     injected: bool = False
+    optional: bool = False
 
 
 class FunctionFlag(IntFlag):
@@ -228,6 +232,8 @@ class FunctionFlag(IntFlag):
     """Takes `this` from where it is written."""
     ASSERTS = 32768
     """Its `predicate` holds whenever it returns."""
+    DECORATED = 65536
+    """What its decorators make of it may take other arguments."""
 
 
 class Function(Struct, frozen=True, array_like=True):

@@ -211,6 +211,8 @@ class Tables(Struct, frozen=True, kw_only=True):
         plain_construction: Calling a class makes or converts a value and runs no code of the project: a use, no call.
         implicit_receiver: A bare name may be a member of the class around: what only a base of unknown content may have counts
             where nothing else has the name.
+        kind_tests: Dotted function → what it says of its argument (`callable`, `function`, `method`, `class`, `coroutine function`).
+        checked_calls: A call whose arguments a function does not take is an error, not a call.
         pointers: What points to a value is as the value: subscripting an instance that has no such method gives it back.
     """
 
@@ -275,6 +277,8 @@ class Tables(Struct, frozen=True, kw_only=True):
     factories: frozenset[str] = frozenset()
     properties: Mapping[str, str] = {}
     implicit_receiver: bool = False
+    kind_tests: Mapping[str, str] = {}
+    checked_calls: bool = False
     pointers: bool = False
 
 

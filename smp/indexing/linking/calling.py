@@ -6,8 +6,10 @@ import abc
 
 from smp.domain.source import NOTHING, ArgKind, Op
 from smp.indexing.linking import bits
+from smp.indexing.linking.acceptance import accepts
 from smp.indexing.linking.flow import UnitState, element_key, field_key, op_key, param_key, return_key
-from smp.indexing.linking.handing import Argument, Handing
+from smp.indexing.linking.handing import Argument
+from smp.indexing.linking.spreading import Spreading
 from smp.indexing.linking.units import THIS, Unit
 from smp.indexing.linking.values import (
     BOUND,
@@ -29,7 +31,7 @@ MAX_PARTIAL = 4
 _FUNCTIONS = frozenset({FUNC, BOUND, CLASS, PARTIAL})
 
 
-class Calling(Handing, abc.ABC):
+class Calling(Spreading, abc.ABC):
     """What a call does."""
 
     ARGUMENT: int
@@ -71,6 +73,8 @@ class Calling(Handing, abc.ABC):
         """A callee value reaches a call; without arguments it is the CALL op `at`, with its own arguments and result."""
         if arguments is None:
             arguments, result = self.call_arguments(state.unit, state.unit.summary.ops[at]), at
+            if self.refused(state, value, at, arguments):
+                return
         kind = value.kind
         if self.tables.overloads and kind in (FUNC, BOUND) and not self._may_mean(state, value, at):
             return
@@ -107,6 +111,10 @@ class Calling(Handing, abc.ABC):
         """A node becomes the receiver of a function without a class."""
         if ref.cls is None and node != NOTHING and self.param_read(ref, THIS):
             state.link(node, self.node(state, param_key(ref, THIS)))
+
+    def refused(self, state: UnitState, value: Value, at: int, arguments: tuple[Argument, ...]) -> bool:
+        """Whether a value that came to a call cannot take its arguments."""
+        return self.tables.checked_calls and not accepts(value, arguments) and self.by_value(state, value, at)
 
     def _may_mean(self, state: UnitState, value: Value, at: int) -> bool:
         """Whether the arguments of a call, as the text says them, can go to a method of that name."""
@@ -206,6 +214,7 @@ class Calling(Handing, abc.ABC):
         bound: dict[int, int] = {}
         place = shift
         surplus = 0
+        stars: list[tuple[int, int]] = []
         for kind, name, node in arguments:
             if kind == ArgKind.POSITIONAL:
                 if place < len(plain):
@@ -226,10 +235,17 @@ class Calling(Handing, abc.ABC):
                 elif named != NOTHING:
                     self._into_element(state, ref, named, f"={name}", node)
             elif kind == ArgKind.STAR and node != NOTHING:
-                self.watch(state, node, self.STAR_ARGUMENT, ref, tuple(plain[place:]), rest)
+                stars.append((node, place))
                 place = len(plain)
             elif kind == ArgKind.DOUBLE_STAR and node != NOTHING:
-                self.watch(state, node, self.MAP_ARGUMENT, ref, named)
+                stars.append((node, NOTHING))
+        for node, first in stars:  # what is given by name or place is not given by a star
+            if first == NOTHING:
+                left = tuple(at for at, p in enumerate(params) if at not in (*bound, *plain[:shift], rest, named))
+                self.watch(state, node, self.MAP_ARGUMENT, ref, left, named)
+            else:
+                open_ = plain[first : next((at for at in range(first, len(plain)) if plain[at] in bound), len(plain))]
+                self.watch(state, node, self.STAR_ARGUMENT, ref, tuple(open_), rest)
         return bound
 
     def param_read(self, ref: FuncRef, position: int) -> bool:
@@ -255,9 +271,14 @@ class Calling(Handing, abc.ABC):
             state.link(node, target)
 
     def on_argument(self, state: UnitState, value: Value, target: int, declared: tuple[Value, ...]) -> None:
-        if value.kind in _FUNCTIONS or (value.kind == CONT and value.name in self.tables.record_types):
+        # A container written in place is exact, and may hold functions.
+        if value.kind in _FUNCTIONS or (value.kind == CONT and (self.tables.checked_calls or self.is_record(value))):
             state.add(target, value)
         self.contextual(state, value, declared)
+
+    @abc.abstractmethod
+    def is_record(self, value: Value) -> bool:
+        """Whether a value is a container whose attributes are its items."""
 
     @abc.abstractmethod
     def contextual(self, state: UnitState, value: Value, declared: tuple[Value, ...]) -> None:
@@ -299,20 +320,18 @@ class Calling(Handing, abc.ABC):
         for position in open_:
             self.into_param(state, ref, position, inner)
 
-    def on_map_argument(self, state: UnitState, value: Value, ref: FuncRef, named: int) -> None:
+    def on_map_argument(self, state: UnitState, value: Value, ref: FuncRef, open_: tuple[int, ...], named: int) -> None:
         """`f(**value)`: constant keys to parameters of that name, the rest to `**kwargs`."""
         if value.kind != CONT:
             return
-        loose = self.node(state, element_key(value, "*"))
-        for position, param in enumerate(ref.decl.params):
-            if not param.kind.startswith("var") and self.param_read(ref, position):
-                self.into_param(state, ref, position, self.node(state, element_key(value, f"={param.name}")))
-                self.into_param(state, ref, position, loose)
+        for position in open_:
+            if self.param_read(ref, position):
+                inner = state.new_node()
+                self.read_key(state, value, f"={ref.decl.params[position].name}", inner)
+                self.into_param(state, ref, position, inner)
         container = self._rest_container(ref, named) if named != NOTHING else None
-        if container is not None and container is not value:
-            source = self.node(state, element_key(value, "all"))
-            for key in ("*", "all"):
-                state.link(source, self.node(state, element_key(container, key)))
+        if container is not None:
+            self.spread_into(state, value, container)
 
     # Classes ---------------------------------------------------------------------------------------------------------
 
@@ -351,12 +370,17 @@ class Calling(Handing, abc.ABC):
         if not constructors and ref.decl.flags & bits.C_DATA:
             self._fill_fields(state, ref, arguments)
 
-    def _fill_fields(self, state: UnitState, ref: ClassRef, arguments: tuple[Argument, ...]) -> None:
-        """A class made of its fields: arguments become fields, in the order of the bases' fields, then its own."""
+    def data_fields(self, ref: ClassRef) -> list[tuple[ClassRef, str]]:
+        """Fields of a class that is made of them, each with the class that declares it: those of bases come first."""
         fields: list[tuple[ClassRef, str]] = []
         for entry in reversed(self.program.mro(ref)):
             if isinstance(entry, ClassRef):
                 fields += [(entry, name) for name, _ in entry.decl.annotations if name not in {n for _, n in fields}]
+        return fields
+
+    def _fill_fields(self, state: UnitState, ref: ClassRef, arguments: tuple[Argument, ...]) -> None:
+        """A class made of its fields: arguments become fields, in the order of the bases' fields, then its own."""
+        fields = self.data_fields(ref)
         place = 0
         for kind, name, node in arguments:
             if kind == ArgKind.POSITIONAL and place < len(fields):

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from smp.domain.graph import Edge, EdgeKind, Resolution, UnresolvedReason
 from smp.domain.source import NOTHING, ArgKind, Op, Site, SiteKind
 from smp.indexing.linking import bits
+from smp.indexing.linking.acceptance import gives_awaitable
 from smp.indexing.linking.accessors import Accessors
 from smp.indexing.linking.candidates import Candidates
 from smp.indexing.linking.choosing import Choosing
@@ -41,14 +42,17 @@ from smp.indexing.linking.values import (
 
 MAX_FLOW_TARGETS = 4
 """More targets of a call by flow than this are candidates (design/linking.md section 2) …"""
-MAX_TABLE_TARGETS = 32
-"""… unless each came by what the text says, into a table, field or parameter that the call reads, and none is missing. Of such
-edges at places that test suites ran, half and more were seen to be calls; of larger sets, which wander through wrappers, few."""
+MAX_ELEMENTS = 32
+MAX_TABLE_TARGETS = 512
+"""… unless each came by what the text says, into a table, field or parameter that the call reads, and none is missing. More than
+the first number only where the callee is a parameter, name or field, not one element of many; docs/benchmarks.md has the share
+of such edges that was seen to be calls."""
 HANDED = "handed"
 """`via` of a target that calls through values have handed on (`smp.indexing.linking.handing`)."""
 MAX_CANDIDATES = 10
 MAX_TEXT = 200
 # Plain texts while gathering: hashing a member of an enumeration runs Python code.
+_ELEMENTS = (Op.ITEM, Op.ITER, Op.UNPACK)
 _STATIC = EdgeKind.CALLS_STATIC.value
 _USES = EdgeKind.USES.value
 _REFERENCES = EdgeKind.REFERENCES.value
@@ -82,6 +86,7 @@ class Emission(Choosing):
         self.unresolved: dict[tuple[int, str, str], Draft] = {}
         self.given: tuple[Given, ...] = ()
         """The arguments of the call at hand, for languages with overloads."""
+        self.awaited = {op[1] for op in self.ops if op[0] == Op.AWAIT}
 
     def run(self) -> None:
         """Handles every site."""
@@ -165,6 +170,8 @@ class Emission(Choosing):
                 self.unsettled(site, _AMBIGUOUS, text, tuple(sorted(open_)[:MAX_CANDIDATES]))
                 return
             extra |= open_
+        if self.flow.tables.checked_calls and callee != NOTHING:
+            held = self.possible(site, held)
         if self.flow.tables.rivals:
             held, between = without_rivals(held)
             extra |= between
@@ -173,7 +180,8 @@ class Emission(Choosing):
             extra |= between
         if self.flow.tables.tests_apart and self.unit.summary.tests:
             held = [value for value in held if value in resolved.labels or not self._of_another_test(value, extra)]
-        targets, many, known = self.reached(held, resolved.labels, extra, external)
+        limit = MAX_ELEMENTS if self.ops[callee][0] in _ELEMENTS else MAX_TABLE_TARGETS
+        targets, many, known = self.reached(held, resolved.labels, extra, external, limit)
         if many and not targets:
             self.unsettled(site, _AMBIGUOUS, text, tuple(many[:MAX_CANDIDATES]))
             return
@@ -205,7 +213,12 @@ class Emission(Choosing):
         return True
 
     def reached(
-        self, held: list[Value], static: Mapping[Value, Resolution], extra: set[str], external: set[str]
+        self,
+        held: list[Value],
+        static: Mapping[Value, Resolution],
+        extra: set[str],
+        external: set[str],
+        limit: int = MAX_ELEMENTS,
     ) -> tuple[list[Target], list[str], bool]:
         """What calling any of these values reaches; what else they may reach, too much to be said of any; and whether any is
         understood."""
@@ -223,8 +236,21 @@ class Emission(Choosing):
         if len(by_flow) <= MAX_FLOW_TARGETS:
             return targets, [], known
         incomplete = any(value.kind == UNKNOWN for value in held)
-        kept = sure if incomplete or len(named) > MAX_TABLE_TARGETS else sure | named
+        kept = sure if incomplete or len(named) > limit else sure | named
         return [t for t in targets if t.node_id in kept], by_flow, known
+
+    def possible(self, site: Site, held: list[Value]) -> list[Value]:
+        """Without the values that came here by flow and cannot be what is called."""
+        arguments = self.flow.call_arguments(self.unit, self.ops[site.op])
+        kept = [value for value in held if not self.flow.refused(self.state, value, site.op, arguments)]
+        if site.op in self.awaited:
+            kept = [
+                value
+                for value in kept
+                if gives_awaitable(value, self.lookup, self.flow.types)
+                or not self.flow.by_value(self.state, value, site.op)
+            ]
+        return kept
 
     def runs_protocol(self, site: Site, dotted: str) -> None:
         """`len(x)` runs the `__len__` of x."""

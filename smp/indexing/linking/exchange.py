@@ -16,14 +16,18 @@ from msgspec import Struct
 
 from smp.indexing.linking.flow import Key, Log, Mail, UnitState
 from smp.indexing.linking.program import Program
-from smp.indexing.linking.values import BOUND, FUNC, MANY, PARTIAL, Value
+from smp.indexing.linking.values import BOUND, CLASS, FUNC, MANY, PARTIAL, Value
 
 MAX_LEVELS = 12
 """Exchanges; what is still on its way then makes its node unknown (design/linking.md section 2)."""
 MAX_SHARED = 32
-"""Values that a shared key carries; a key that would carry more carries *unknown* besides what it has delivered."""
-_HOLDING = frozenset("pfe")
-"""Tags of keys whose functions are called although they are too many to be passed on: parameters, fields, elements."""
+"""Values that a shared key carries; a key that would carry more carries *unknown* besides what it has delivered …"""
+MAX_CLASSES = 64
+MAX_FUNCTIONS = 512
+"""… but so many classes and functions in a parameter, field or container: a registry holds hundreds, each put there by name. What a
+function returns is not for each of its callers, and objects of dozens of classes in one place come through everything."""
+_GATHERS = frozenset("pfe")
+"""Tags of keys (`flow.Key`) in which values gather."""
 _CALLED = frozenset({FUNC, BOUND, PARTIAL, MANY})
 _NOTHING: Set[Value] = frozenset()
 
@@ -268,16 +272,30 @@ class Exchange(abc.ABC):
             common = set(together).intersection(*(held for _, held in present))
             if common == together:
                 return
-            handing = not last and key[0] in _HOLDING and self.program.tables.hands_to_many
-            sequence = self.program.tables.sequence_type
-            handing = handing and any(value.kind in _CALLED or value.name == sequence for value in together)
-            together = common | {self.intern.unknown}
-            if handing:
-                together.add(self.intern.many(key, self.program.units[key[1]].path))
+            kept = common | {self.intern.unknown}
+            together = kept if last or key[0] not in _GATHERS else self._gathered(key, together, kept)
         for index, held in present:
             missing = together - held
             if missing:
                 mail.setdefault(index, {})[key] = tuple(missing)
+
+    def _gathered(self, key: Key, values: set[Value], kept: set[Value]) -> set[Value]:
+        """What a key in which too many values gather carries on."""
+        if not self.program.tables.hands_to_many:
+            return self._bounded(values, kept)
+        sequence = self.program.tables.sequence_type
+        if any(value.kind in _CALLED or value.name == sequence for value in values):
+            return kept | {self.intern.many(key, self.program.units[key[1]].path)}
+        return kept
+
+    def _bounded(self, values: set[Value], kept: set[Value]) -> set[Value]:
+        """What a key carries on of too many values: functions, classes and others, each up to its bound, and what is kept anyway."""
+        functions = {value for value in values if value.kind == FUNC and not value.weak}
+        classes = {value for value in values if value.kind == CLASS}
+        groups = (functions, MAX_FUNCTIONS), (classes, MAX_CLASSES), (values - functions - classes, MAX_SHARED)
+        if all(len(group) <= most for group, most in groups):
+            return values
+        return kept.union(*(group for group, most in groups if len(group) <= most))
 
     def _wake(self, level: int, keys: set[Key], mail: dict[int, dict[Key, tuple[Value | None, ...]]]) -> None:
         """Files at rest that get other mail than they did run again from here."""

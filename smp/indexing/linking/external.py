@@ -78,7 +78,8 @@ class External(Calling, abc.ABC):
         positional = [node for kind, _, node in arguments if kind == ArgKind.POSITIONAL]
         recv = value.recv
         if recv is not None and recv.kind == CONT:
-            for which in ("*", "all"):
+            keyed = self.constant_key(state, at, arguments) if transfer.result == "receiver_item" else ""
+            for which in (keyed or "*", "all"):
                 for position in transfer.stores:
                     if position < len(positional) and positional[position] != NOTHING:
                         state.link(positional[position], self.node(state, element_key(recv, which)))
@@ -235,6 +236,8 @@ class External(Calling, abc.ABC):
                 if kind_ == ArgKind.KEYWORD and node != NOTHING:
                     for key in (f"={name}", "all"):
                         state.link(node, self.node(state, element_key(made, key)))
+                elif node != NOTHING and (kind_ == ArgKind.DOUBLE_STAR or node == positional[0]):
+                    self.watch(state, node, self.SPREAD, made, ("*", "all"), True)
         for node in chosen:
             if node == NOTHING:
                 continue
@@ -285,7 +288,11 @@ class External(Calling, abc.ABC):
         elif recv.kind == CONT:
             everything = self.node(state, element_key(recv, "all"))
             if what in ("receiver_element", "receiver_item"):
-                state.link(everything, result)
+                key = self.constant_key(state, at, arguments) if what == "receiver_item" else ""
+                if key:
+                    self.read_key(state, recv, key, result)
+                else:
+                    state.link(everything, result)
                 if what == "receiver_item" and len(arguments) > 1 and arguments[1][2] != NOTHING:
                     state.link(arguments[1][2], result)
             elif what in ("receiver_container", "receiver_items", "receiver_pair"):

@@ -40,14 +40,14 @@ class Handing(Solver, abc.ABC):
         self, state: UnitState, value: Value, at: int, arguments: tuple[Argument, ...]
     ) -> tuple[Argument, ...]:
         """The arguments as the callee gets them."""
-        if at == NOTHING or not arguments or value.kind not in _CALLED or not self._by_value(state, value, at):
+        if at == NOTHING or not arguments or value.kind not in _CALLED or not self.by_value(state, value, at):
             return arguments
         return tuple(
             (kind, name, self.marked(state, node) if node != NOTHING and kind < ArgKind.STAR else node)
             for kind, name, node in arguments
         )
 
-    def _by_value(self, state: UnitState, value: Value, at: int) -> bool:
+    def by_value(self, state: UnitState, value: Value, at: int) -> bool:
         """Whether the callee of a call is a value that came there, not a definition that the text names."""
         unit = state.unit
         op = unit.summary.ops[at]

@@ -84,8 +84,33 @@ class Iterating(LibraryRules):
         elif value.kind == XINST and place >= 0 and (not starred or value.name in self.tables.element_first):
             for found in (value,) if starred else self.types.item(value, place):
                 state.add(result, found)
+        elif value.kind == INST and not starred and place >= 0:
+            self._unpack_instance(state, value, place, result)
         elif not starred:
             self.iterate(state, value, result)
+
+    def _unpack_instance(self, state: UnitState, value: Value, place: int, result: int) -> None:
+        """By place what its `__iter__` returns; a record's fields in their order."""
+        assert isinstance(value.ref, ClassRef)
+        if (value, result) in state.iterated:
+            return
+        if self.lookup.find(value.ref, "__iter__").functions:
+            state.iterated.add((value, result))
+            inner = state.new_node()
+            self.call_method(state, value, "__iter__", (), inner)
+            self.watch(state, inner, self.UNPACK, place, 0, result)
+        elif value.ref.decl.flags & bits.C_DATA:
+            fields = self.data_fields(value.ref)
+            if place < len(fields):
+                self.watch(state, self.given(state, value), self.ATTR, fields[place][1], result)
+        else:
+            self.iterate(state, value, result)
+
+    def given(self, state: UnitState, value: Value) -> int:
+        """A node that holds one value."""
+        node = state.new_node()
+        state.add(node, value)
+        return node
 
     def on_enter(self, state: UnitState, value: Value, result: int) -> None:
         if value.kind == GEN:

@@ -199,6 +199,15 @@ class Lookup:
                         return entry.unit, at
         return None
 
+    def names_like(self, ref: ClassRef, prefix: str, suffix: str) -> tuple[str, ...]:
+        """Names of methods that a class has or inherits and that begin and end so."""
+        found: set[str] = set()
+        for entry in self.program.mro(ref):
+            if isinstance(entry, ClassRef):
+                self.program.read(("class", entry))
+                found.update(name for name in entry.members if name.startswith(prefix) and name.endswith(suffix))
+        return tuple(sorted(found))
+
     def constructors(self, ref: ClassRef) -> list[FuncRef]:
         """Functions of the project that run when the class is called."""
         found: list[FuncRef] = []

@@ -51,6 +51,7 @@ OPERANDS: dict[int, str] = {
     Op.DECLARED: "oo",
     Op.PREDICATE: "oox",
     Op.WHERE: "onnx",
+    Op.NAMED_LIKE: "onn",
     Op.HOLDER: "n*o",
     Op.TYPE_PARAM: "no",
     Op.MEMBER_TYPE: "o*o",

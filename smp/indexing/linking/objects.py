@@ -134,7 +134,10 @@ class ObjectRules(External, abc.ABC):
 
     def on_narrow_out(self, state: UnitState, value: Value, types: tuple[Value, ...], result: int) -> None:
         for wanted in types:
-            if value.kind == INST and isinstance(value.ref, ClassRef) and isinstance(wanted.ref, ClassRef):
+            if value.kind == CLASS and isinstance(wanted.ref, ClassRef) and wanted.kind == INST:
+                if any(self.program.is_below(meta, wanted.ref) for meta in self.metaclasses(value)):
+                    return
+            elif value.kind == INST and isinstance(value.ref, ClassRef) and isinstance(wanted.ref, ClassRef):
                 if wanted.kind == INST and self.program.is_below(value.ref, wanted.ref):
                     return
             elif value.kind in (XINST, CONT) and wanted.kind == XINST and value.name == wanted.name:

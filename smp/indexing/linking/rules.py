@@ -6,6 +6,7 @@ from smp.domain.source import NOTHING, Op
 from smp.indexing.linking import bits
 from smp.indexing.linking.flow import UnitState, element_key, field_key, module_field_key, op_key, return_key, yield_key
 from smp.indexing.linking.iterating import MAX_INDEX, Iterating
+from smp.indexing.linking.kinds import passes
 from smp.indexing.linking.lookup import Found, of_receiver
 from smp.indexing.linking.values import (
     BOUND,
@@ -134,7 +135,10 @@ class Rules(Iterating):
             self._start_narrow(state, at, self.types.instances(unit, op[2]), op)
         elif code == Op.PREDICATE:
             types = self.types.predicate(unit, op[2], asserted=op[3] == 2)
-            if types:
+            test = self.types.kind_test(unit, op[2]) if self.tables.kind_tests else ""
+            if test:
+                self.watch(state, op[1], self.OF_KIND, test, op[3], at)
+            elif types:
                 self._start_narrow(state, at, types, op)
             else:
                 state.link(op[1], at)
@@ -144,6 +148,8 @@ class Rules(Iterating):
             self.start_extended(state, at, op)
         elif code == Op.WHERE:
             self.watch(state, op[1], self.WHERE, names[op[2]], names[op[3]] if op[3] != NOTHING else "", op[4], at)
+        elif code == Op.NAMED_LIKE:
+            self.watch(state, op[1], self.NAMED_LIKE, names[op[2]], names[op[3]], at)
         elif code == Op.STORE_ITEM:
             if op[3] != NOTHING:
                 place = f"={names[op[2]]}" if op[2] != NOTHING else "*"
@@ -205,7 +211,7 @@ class Rules(Iterating):
                 if container.name in self.tables.record_types:
                     self.watch(state, element, self.SPREAD, container, ("all",))
                     continue
-                self.watch(state, element, self.SPREAD, container)
+                self.watch(state, element, self.SPREAD, container, ("*", "all"), True)
                 continue
             for which in (f"={names[key]}" if key != NOTHING else "*", "all"):
                 state.link(element, self.node(state, element_key(container, which)))
@@ -433,6 +439,19 @@ class Rules(Iterating):
         else:
             state.add(result, value)
 
+    def on_named_like(self, state: UnitState, value: Value, prefix: str, suffix: str, result: int) -> None:
+        """`getattr(value, "visit_" + name)`: any method of the class with such a name."""
+        if value.kind not in (INST, CLASS) or not isinstance(value.ref, ClassRef):
+            return
+        for name in self.lookup.names_like(value.ref, prefix, suffix):
+            self.attribute(state, value, name, result)
+
+    def on_of_kind(self, state: UnitState, value: Value, test: str, positive: int, result: int) -> None:
+        """Where a test of what a value is holds, or not."""
+        said = passes(value, test, self.lookup, self.tables)
+        if said is None or said == bool(positive):
+            state.add(result, value)
+
     def on_decorator_result(self, state: UnitState, value: Value, result: int) -> None:
         # An external decorator gives back something like the definition; only what the project puts there is added.
         if value.kind in (FUNC, BOUND, CLASS, INST):
@@ -477,8 +496,17 @@ class Rules(Iterating):
                 state.link(self.marked(state, stored), self.node(state, field_key(value.ref, ANY_WRITTEN)))
             self.call_method(state, value, "__setitem__", ((0, "", NOTHING), (0, "", stored)), state.new_node())
 
-    def on_spread(self, state: UnitState, value: Value, container: Value, keys: tuple[str, ...] = ("*", "all")) -> None:
-        if value.kind == CONT:
+    def on_spread(
+        self,
+        state: UnitState,
+        value: Value,
+        container: Value,
+        keys: tuple[str, ...] = ("*", "all"),
+        keyed: bool = False,
+    ) -> None:
+        if value.kind == CONT and keyed:
+            self.spread_into(state, value, container)
+        elif value.kind == CONT:
             source = self.node(state, element_key(value, "all"))
             for which in keys:
                 state.link(source, self.node(state, element_key(container, which)))
@@ -492,11 +520,9 @@ class Rules(Iterating):
             if index == -3:
                 state.add(result, value)
             elif constant:
-                keys = [f"={constant}", "*"]
+                self.read_key(state, value, f"={constant}", result)
                 if constant.startswith("#"):
-                    keys.append(constant)
-                for which in keys:
-                    state.link(self.node(state, element_key(value, which)), result)
+                    state.link(self.node(state, element_key(value, constant)), result)
             else:
                 state.link(self.node(state, element_key(value, "all")), result)
         elif kind == MANY:
@@ -544,7 +570,7 @@ class Rules(Iterating):
 
     CALL, ATTR, STORE_ATTR, STORE_ITEM, ITEM, ITER, ENTER, AWAIT, UNPACK, NARROW_IN, NARROW_OUT, BIND, BINARY, SPREAD, \
         DECORATOR_RESULT, ARGUMENT, STAR_ARGUMENT, MAP_ARGUMENT, TRANSFER, RECORD, DECLARED, CONTEXT, WHERE, EXTENDED, PART, \
-        INFERRED, LIBRARY, HANDED, RECEIVES, BESIDE, AROUND, AROUND_STORE = range(32)  # fmt: skip
+        INFERRED, LIBRARY, HANDED, RECEIVES, BESIDE, AROUND, AROUND_STORE, KEYED, OF_KIND, NAMED_LIKE = range(35)  # fmt: skip
 
     def bind_rules(self) -> None:
         """Fills the table of rules, in the order of their numbers."""
@@ -554,5 +580,5 @@ class Rules(Iterating):
             self.on_decorator_result, self.on_argument, self.on_star_argument, self.on_map_argument, self.on_transfer,
             self.on_record, self.on_declared, self.contextual, self.on_where, self.on_extended,
             self.on_part, self.on_inferred, self.on_library, self.on_handed, self.on_receives, self.on_beside, self.on_around,
-            self.on_around_store,
+            self.on_around_store, self.on_keyed, self.on_of_kind, self.on_named_like,
         ]  # fmt: skip

@@ -208,6 +208,12 @@ class Types:
                 found += self.instances(self.program.units[value.ref.unit], value.ref.decl.predicate)
         return tuple(sorted(dict.fromkeys(found), key=by_key))
 
+    def kind_test(self, unit: Unit, at: int) -> str:
+        """What calling a value says of the kind of its argument; empty: nothing (`Tables.kind_tests`)."""
+        labels = self.program.resolve(unit, at).labels
+        found = {self.program.tables.kind_tests.get(value.name, "") if value.kind == EXT else "" for value in labels}
+        return found.pop() if len(found) == 1 else ""
+
     def literals(self, unit: Unit, at: int, depth: int = 0) -> frozenset[str]:
         """The texts that a type of literals allows; empty for any other type."""
         self.program.read_op(unit.index, at)

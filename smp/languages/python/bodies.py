@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 import tree_sitter
+from msgspec import structs
 
 from smp.domain.source import NOTHING, ArgKind, ClassFlag, Function, FunctionFlag, Op, SiteKind
 from smp.languages.python import grammar as g
@@ -58,6 +59,8 @@ class BodyWalk(ParametrizeWalk):
                 flags |= FunctionFlag.CLASS_METHOD
         receiver = in_class and not flags & FunctionFlag.STATIC
         values = self.wrapping_values(decorators)
+        if values:
+            flags |= FunctionFlag.DECORATED
         before_parameters = self.push_type_parameters(node)
         parameters, names = self.parameters(node.child_by_field_id(g.F_PARAMETERS), index, receiver=receiver)
         if receiver and parameters:
@@ -74,10 +77,7 @@ class BodyWalk(ParametrizeWalk):
             self.b.own_fixtures.append((fixture, index))
         if flags & (FunctionFlag.TEST | FunctionFlag.FIXTURE):
             skip = int(bool(flags & FunctionFlag.RECEIVER_PARAM))
-            parameters = [
-                type(p)(p.name, p.kind, p.default, p.annotation, at >= skip and p.default == NOTHING)
-                for at, p in enumerate(parameters)
-            ]
+            parameters = [structs.replace(p, injected=at >= skip and not p.optional) for at, p in enumerate(parameters)]
             parameters = self.parametrized(parameters, values)
         class_index = self.scope.class_index if in_class else NOTHING
         value = self.b.shared(Op.FUNC, index)

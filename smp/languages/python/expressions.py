@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import tree_sitter
+from msgspec import structs
 
-from smp.domain.source import NOTHING, ArgKind, Function, FunctionFlag, ImportDecl, Op, Param, SiteKind
+from smp.domain.source import NOTHING, ArgKind, Function, FunctionFlag, Op, Param, SiteKind
 from smp.languages.python import grammar as g
-from smp.languages.python.annotations import AnnotationWalk
 from smp.languages.python.definitions import parameter_name, string_value
 from smp.languages.python.scopes import CLASS, COMPREHENSION, LAMBDA, Bindings, Scope, pattern_names
+from smp.languages.python.special_calls import SPECIAL, SpecialCallWalk
 
 _OPERATORS = {
     "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
@@ -30,7 +31,7 @@ _LEAVES = frozenset({int(Op.FUNC), int(Op.CLASS), int(Op.DECORATED), int(Op.IMPO
 _CONTAINER_END = {"list": "builtins.list", "set": "builtins.set", "generator": "builtins.generator"}
 
 
-class ExpressionWalk(AnnotationWalk):
+class ExpressionWalk(SpecialCallWalk):
     """Values of expressions."""
 
     def expr(self, node: tree_sitter.Node) -> int:
@@ -327,7 +328,7 @@ class ExpressionWalk(AnnotationWalk):
         value = self.b.op(Op.CALL, callee, *operands)
         shown = text or self.text(callee_node)
         self.b.site(SiteKind.CALL, value, owner=self.scope.owner, line=line, text=shown)
-        special = _SPECIAL.get(text.rpartition(".")[2]) if callee != NOTHING else None
+        special = SPECIAL.get(text.rpartition(".")[2]) if callee != NOTHING else None
         if special is not None:
             replaced = special(self, holder, operands, line)
             if replaced is not None:
@@ -369,60 +370,6 @@ class ExpressionWalk(AnnotationWalk):
                 operands += (int(ArgKind.POSITIONAL), NOTHING, self.expr(child))
         return operands
 
-    def plain_arguments(self, holder: tree_sitter.Node) -> list[tree_sitter.Node]:
-        """Argument nodes that are neither keyword nor starred."""
-        skipped = ("keyword_argument", "list_splat", "dictionary_splat", "comment")
-        return [child for child in holder.named_children if child.type not in skipped]
-
-    def special_getattr(self, holder: tree_sitter.Node, operands: list[int], line: int) -> int | None:
-        plain = self.plain_arguments(holder)
-        if len(plain) < 2 or len(operands) < 6 or operands[2] == NOTHING:
-            return None
-        literal = string_value(plain[1], self.source)
-        if literal is None or not literal.isidentifier():
-            return None
-        value = self.b.op(Op.ATTR, operands[2], self.b.name(literal))
-        self.b.site(SiteKind.USE, value, owner=self.scope.owner, line=line)
-        return self.b.phi([value, operands[8]]) if len(operands) >= 9 else value
-
-    def special_setattr(self, holder: tree_sitter.Node, operands: list[int], line: int) -> int | None:
-        plain = self.plain_arguments(holder)
-        if len(plain) == 3 and len(operands) == 9 and operands[2] != NOTHING:
-            literal = string_value(plain[1], self.source)
-            if literal is not None:
-                self.b.op(Op.STORE_ATTR, operands[2], self.b.name(literal), operands[8])
-                names = (literal,)
-                self.b.site(SiteKind.SET, operands[2], owner=self.scope.owner, line=line, names=names)
-        return None
-
-    def special_cast(self, holder: tree_sitter.Node, operands: list[int], line: int) -> int | None:
-        plain = self.plain_arguments(holder)
-        if len(plain) != 2:
-            return None
-        kind = self.annotation(plain[0])
-        # The type tells instances; a function or container is what it was, whatever it is said to be.
-        return self.b.op(Op.DECLARED, operands[5], kind) if kind != NOTHING else operands[5]
-
-    def special_import(self, holder: tree_sitter.Node, operands: list[int], line: int) -> int | None:
-        plain = self.plain_arguments(holder)
-        literal = string_value(plain[0], self.source) if plain else None
-        if literal is None or not all(part.isidentifier() for part in literal.lstrip(".").split(".")):
-            return None
-        name = literal.lstrip(".")
-        self.b.imports.append(
-            ImportDecl(
-                module=name,
-                name="",
-                line=line,
-                owner=self.scope.owner,
-                level=len(literal) - len(name),
-                conditional=bool(self.in_condition),
-                local=self.scope is not self.module,
-                dynamic=True,
-            )
-        )
-        return self.b.shared(Op.IMPORT, len(self.b.imports) - 1)
-
     # Scopes of their own ---------------------------------------------------------------------------------------------
 
     def lambda_(self, node: tree_sitter.Node) -> int:
@@ -461,7 +408,7 @@ class ExpressionWalk(AnnotationWalk):
         for child in holder.named_children if holder is not None else ():
             shape = child.type
             if shape == "positional_separator":
-                found = [Param(p.name, "positional_only", p.default, p.annotation) for p in found]
+                found = [structs.replace(p, kind="positional_only") for p in found]
                 continue
             if shape == "keyword_separator":
                 kind = "keyword_only"
@@ -478,7 +425,7 @@ class ExpressionWalk(AnnotationWalk):
                 names[name] = self.b.shared(Op.RECEIVER, function)
             else:
                 names[name] = self.b.shared(Op.PARAM, function, len(found))
-            found.append(Param(name, own_kind, default, annotation))
+            found.append(Param(name, own_kind, default, annotation, optional=default_node is not None))
             if star == "*":
                 kind = "keyword_only"
         return found, names
@@ -543,14 +490,6 @@ class ExpressionWalk(AnnotationWalk):
         """Narrows names by a condition; statements say how."""
         raise NotImplementedError
 
-
-_SPECIAL: dict[str, Callable[[ExpressionWalk, tree_sitter.Node, list[int], int], int | None]] = {
-    "getattr": ExpressionWalk.special_getattr,
-    "setattr": ExpressionWalk.special_setattr,
-    "cast": ExpressionWalk.special_cast,
-    "import_module": ExpressionWalk.special_import,
-    "__import__": ExpressionWalk.special_import,
-}
 
 _ATTRIBUTE = g.kinds("attribute")
 

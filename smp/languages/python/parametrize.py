@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tree_sitter
+from msgspec import structs
 
 from smp.domain.source import NOTHING, ArgKind, Op, Param
 from smp.languages.python import grammar as g
@@ -31,7 +32,9 @@ class ParametrizeWalk(StatementWalk):
             for place, name in enumerate(names):
                 element = self._element(given, place if len(names) > 1 else NOTHING)
                 params = [
-                    type(p)(p.name, p.kind, element, p.annotation) if p.name == name and p.default == NOTHING else p
+                    structs.replace(p, default=element, injected=False, optional=True)
+                    if p.name == name and p.default == NOTHING
+                    else p
                     for p in params
                 ]
         return params

@@ -8,7 +8,7 @@ import tree_sitter
 
 from smp.domain.source import NOTHING, Op, SiteKind
 from smp.languages.python import grammar as g
-from smp.languages.python.imports import ImportWalk
+from smp.languages.python.narrowing import NarrowWalk
 from smp.languages.python.scopes import CLASS, MODULE, Layer, case_names
 
 _AUGMENTED = {
@@ -20,7 +20,7 @@ _TARGET_LISTS = frozenset(
 )
 
 
-class StatementWalk(ImportWalk):
+class StatementWalk(NarrowWalk):
     """Effects of statements. `block` and handlers return whether control has left (return, raise, break, continue)."""
 
     def block(self, node: tree_sitter.Node) -> bool:
@@ -89,50 +89,6 @@ class StatementWalk(ImportWalk):
         branches.append((self.pop(), ended))
         self.in_condition -= 1
         return self.join(branches)
-
-    def narrow(self, condition: tree_sitter.Node, *, positive: bool) -> None:
-        kind = condition.type
-        if kind == "parenthesized_expression" and condition.named_child_count == 1:
-            self.narrow(condition.named_children[0], positive=positive)
-        elif kind == "not_operator":
-            argument = condition.child_by_field_id(g.F_ARGUMENT)
-            if argument is not None:
-                self.narrow(argument, positive=not positive)
-        elif kind == "boolean_operator":
-            # `a and b` holds: both do. `a or b` fails: both do. Nothing is known otherwise.
-            if any(child.type == ("and" if positive else "or") for child in condition.children):
-                for child in condition.named_children:
-                    self.narrow(child, positive=positive)
-        elif kind == "call":
-            callee, holder = condition.child_by_field_id(g.F_FUNCTION), condition.child_by_field_id(g.F_ARGUMENTS)
-            if callee is None or holder is None or self.text(callee) not in ("isinstance", "issubclass"):
-                return
-            plain = self.plain_arguments(holder)
-            if len(plain) == 2 and plain[0].kind_id == g.IDENTIFIER and self.text(callee) == "isinstance":
-                self.narrow_name(self.text(plain[0]), self.class_test(plain[1]), positive=positive)
-
-    def class_test(self, node: tree_sitter.Node) -> int:
-        """The type op of the second argument of isinstance."""
-        if node.type in ("tuple", "parenthesized_expression"):
-            parts = [self.class_test(child) for child in node.named_children if child.kind_id != g.COMMENT]
-            if NOTHING in parts or not parts:
-                return NOTHING
-            return self.b.op(Op.UNION, *parts)
-        if node.kind_id == g.IDENTIFIER:
-            return self.load(self.text(node))
-        if node.type in ("attribute", "binary_operator"):
-            return self.annotation(node)
-        return NOTHING
-
-    def narrow_name(self, name: str, kind: int, *, positive: bool) -> None:
-        """Binds a name to its value where it is (not) of a type."""
-        value = self.load(name)
-        if kind == NOTHING or value == NOTHING or self.scope.kind == CLASS:
-            return
-        narrowed = self.b.op(Op.NARROW, value, kind, int(positive))
-        layer = self.scope.layers[-1]
-        layer[name] = narrowed
-        layer.narrowed[name] = (value, narrowed)
 
     def for_statement(self, node: tree_sitter.Node) -> bool:
         left, right = node.child_by_field_id(g.F_LEFT), node.child_by_field_id(g.F_RIGHT)
@@ -428,6 +384,8 @@ class StatementWalk(ImportWalk):
         value = self.expr(right) if right is not None else NOTHING
         if right is not None and self.scope.kind == MODULE and any(self.text(t) == "__all__" for t in targets):
             self.note_all(right, extend=False)
+        if right is not None:
+            self.note_pattern(targets, right)
         for target in targets:
             if kind != NOTHING:
                 self.declare(target, kind, value, is_written=right is not None)
@@ -447,6 +405,8 @@ class StatementWalk(ImportWalk):
                 return
             # What was constructed is better known than what was declared; else the declaration counts.
             sure = value != NOTHING and self.b.ops[value][0] in (Op.CALL, Op.SEQ, Op.MAP, Op.FUNC, Op.CLASS)
+            if not sure and value != NOTHING:
+                declared = self.b.op(Op.DECLARED, value, kind)  # functions and containers stay what they are
             self.write(name, self.b.phi([value, declared]) if sure else declared)
             return
         if target.type == "attribute":

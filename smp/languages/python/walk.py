@@ -38,6 +38,8 @@ class WalkState:
         self.depth = 0
         self.type_only = False
         self.in_condition = 0
+        self.patterns: dict[tuple[int, str], tuple[str, str]] = {}
+        """Per owner and variable how the computed name in it begins and ends."""
         self.loops: list[tuple[int, list[Layer]]] = []
         self.damage: list[Damage] = []
         self.drafts: list[ClassDraft] = []

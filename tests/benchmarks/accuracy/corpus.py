@@ -21,12 +21,14 @@ SUITE_SECONDS = 1800
 
 
 class Package(NamedTuple):
-    """A source distribution and the SHA-256 of its archive. style: why it was chosen."""
+    """A source distribution and the SHA-256 of its archive. style: why it was chosen. needs: what its suite needs besides
+    `requirements.txt`, which is part of every round's measurement."""
 
     name: str
     version: str
     sha256: str
     style: str
+    needs: tuple[str, ...] = ()
 
     @property
     def archive(self) -> str:
@@ -57,7 +59,8 @@ def interpreter() -> Path:
 
 def tools(packages: tuple[Package, ...]) -> Path:
     """The interpreter of a venv with what the suites need and the packages' own metadata."""
-    wanted = REQUIREMENTS.read_bytes() + b"".join(package.archive.encode() for package in packages)
+    needs = [one for package in packages for one in package.needs]
+    wanted = REQUIREMENTS.read_bytes() + "".join([*(package.archive for package in packages), *needs]).encode()
     folder = cache() / f"venv-{hashlib.sha256(wanted).hexdigest()[:12]}"
     python = folder / "bin" / "python"
     done = folder / "complete"
@@ -65,7 +68,7 @@ def tools(packages: tuple[Package, ...]) -> Path:
         shutil.rmtree(folder, ignore_errors=True)
         subprocess.run([str(interpreter()), "-m", "venv", str(folder)], check=True)
         install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*install, "-r", str(REQUIREMENTS)], check=True)
+        subprocess.run([*install, "-r", str(REQUIREMENTS), *needs], check=True)
         for package in packages:
             subprocess.run([*install, "--no-deps", f"{package.name}=={package.version}"], check=True)
         done.touch()
