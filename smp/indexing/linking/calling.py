@@ -28,6 +28,7 @@ from smp.indexing.linking.values import (
 )
 
 MAX_PARTIAL = 4
+_NAMED = frozenset({Op.FUNC, Op.CLASS, Op.IMPORT, Op.UNBOUND, Op.DECORATED})
 _FUNCTIONS = frozenset({FUNC, BOUND, CLASS, PARTIAL})
 
 
@@ -114,7 +115,17 @@ class Calling(Spreading, abc.ABC):
 
     def refused(self, state: UnitState, value: Value, at: int, arguments: tuple[Argument, ...]) -> bool:
         """Whether a value that came to a call cannot take its arguments."""
-        return self.tables.checked_calls and not accepts(value, arguments) and self.by_value(state, value, at)
+        return self.came_by_flow(state, value, at) and not accepts(value, arguments) and self.by_value(state, value, at)
+
+    def came_by_flow(self, state: UnitState, value: Value, at: int) -> bool:
+        """Whether a function may have come to a call as a value: cheap, for nearly all are named there (`by_value` decides)."""
+        if not self.tables.checked_calls or value.kind not in (FUNC, BOUND) or not isinstance(value.ref, FuncRef):
+            return False
+        ops = state.unit.summary.ops
+        callee = ops[ops[at][1]]
+        if callee[0] == Op.ATTR:
+            return value.ref.decl.name != state.unit.summary.names[callee[2]]
+        return callee[0] not in _NAMED
 
     def _may_mean(self, state: UnitState, value: Value, at: int) -> bool:
         """Whether the arguments of a call, as the text says them, can go to a method of that name."""

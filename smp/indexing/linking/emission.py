@@ -86,7 +86,7 @@ class Emission(Choosing):
         self.unresolved: dict[tuple[int, str, str], Draft] = {}
         self.given: tuple[Given, ...] = ()
         """The arguments of the call at hand, for languages with overloads."""
-        self.awaited = {op[1] for op in self.ops if op[0] == Op.AWAIT}
+        self.awaited: set[int] | None = None
 
     def run(self) -> None:
         """Handles every site."""
@@ -241,8 +241,12 @@ class Emission(Choosing):
 
     def possible(self, site: Site, held: list[Value]) -> list[Value]:
         """Without the values that came here by flow and cannot be what is called."""
+        if not any(self.flow.came_by_flow(self.state, value, site.op) for value in held):
+            return held
         arguments = self.flow.call_arguments(self.unit, self.ops[site.op])
         kept = [value for value in held if not self.flow.refused(self.state, value, site.op, arguments)]
+        if self.awaited is None:
+            self.awaited = {op[1] for op in self.ops if op[0] == Op.AWAIT}
         if site.op in self.awaited:
             kept = [
                 value

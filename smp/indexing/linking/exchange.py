@@ -22,9 +22,8 @@ MAX_LEVELS = 12
 """Exchanges; what is still on its way then makes its node unknown (design/linking.md section 2)."""
 MAX_SHARED = 32
 """Values that a shared key carries; a key that would carry more carries *unknown* besides what it has delivered …"""
-MAX_CLASSES = 64
 MAX_FUNCTIONS = 512
-"""… but so many classes and functions in a parameter, field or container: a registry holds hundreds, each put there by name. What a
+"""… but so many functions in a parameter, field or container: a registry holds hundreds, each put there by name. What a
 function returns is not for each of its callers, and objects of dozens of classes in one place come through everything."""
 _GATHERS = frozenset("pfe")
 """Tags of keys (`flow.Key`) in which values gather."""
@@ -292,7 +291,7 @@ class Exchange(abc.ABC):
         """What a key carries on of too many values: functions, classes and others, each up to its bound, and what is kept anyway."""
         functions = {value for value in values if value.kind == FUNC and not value.weak}
         classes = {value for value in values if value.kind == CLASS}
-        groups = (functions, MAX_FUNCTIONS), (classes, MAX_CLASSES), (values - functions - classes, MAX_SHARED)
+        groups = (functions, MAX_FUNCTIONS), (classes, MAX_SHARED), (values - functions - classes, MAX_SHARED)
         if all(len(group) <= most for group, most in groups):
             return values
         return kept.union(*(group for group, most in groups if len(group) <= most))
