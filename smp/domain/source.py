@@ -23,7 +23,7 @@ from smp.domain.ids import FilePath, NodeId
 NOTHING = -1
 """Operand: no value, or one that can hold nothing a call could reach."""
 
-ANALYSIS_FORMAT = 17
+ANALYSIS_FORMAT = 18
 """Raised whenever the meaning or layout of a `FileAnalysis` changes; part of the key of a cached analysis."""
 
 
