@@ -1,7 +1,9 @@
 """Accuracy of C and C++ calls by a second opinion: what clang says that each call refers to, in the files that it compiles.
 
-    .venv/bin/pip install libclang
-    .venv/bin/python tests/benchmarks/bench_accuracy_c.py FOLDER [-I SUBFOLDER]...
+    .venv/bin/pip install libclang==18.1.1            # `make bench` does
+    .venv/bin/python tests/benchmarks/bench_accuracy_c.py [FOLDER] [-I SUBFOLDER]...
+
+Without a folder two packages that no rule was written on: brotli 1.2.1 (C) and jsonnet 0.22.0 (C++).
 
 Recall: of the calls that clang sees with both ends in the project, those that have an edge from the line to the definition. Precision: of
 the edges on lines where clang sees a call of that name, those that lead to where clang says. Calls written in the text of a macro
@@ -13,18 +15,20 @@ from __future__ import annotations
 import argparse
 import collections
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from clang.cindex import Cursor, CursorKind, Index, TranslationUnit
 
-from smp.domain.graph import EdgeKind
+from smp.domain.graph import EdgeKind, NodeKind
 from smp.domain.ids import FilePath
 from smp.domain.source import FileAnalysis
 from smp.indexing.analyse import analyse, wants_config
 from smp.indexing.link import link
 from smp.languages.registry import language_of
+from tests.builders.real_sources import Corpus, check_out
 
 _FUNCTIONS = frozenset(
     {
@@ -32,6 +36,31 @@ _FUNCTIONS = frozenset(
         CursorKind.CONVERSION_FUNCTION, CursorKind.FUNCTION_TEMPLATE,
     }
 )  # fmt: skip
+PACKAGES = (
+    (
+        Corpus(
+            registry="pypi",
+            name="brotli",
+            version="1.2.1",
+            archive="brotli-1.2.1.tar.gz",
+            sha256="02b2f7b5a83485efe448a44ddf7983def05c3bb1dcf917d4f7154070260e13de",
+            keep=("c",),
+        ),
+        ["c/include"],
+    ),
+    (
+        Corpus(
+            registry="pypi",
+            name="jsonnet",
+            version="0.22.0",
+            archive="jsonnet-0.22.0.tar.gz",
+            sha256="eae5d9bf23c778baad39390f88c13c03b2090dfb5dfa148d6e217df8c1448258",
+            keep=("core", "cpp", "include", "stdlib", "third_party"),
+        ),
+        ["include", "cpp", "core", "third_party/md5", "third_party/json", "third_party/rapidyaml"],
+    ),
+)
+"""Chosen before the first figure; with the folders of their headers."""
 _SOURCES = (".c", ".cc", ".cpp", ".cxx")
 
 
@@ -138,6 +167,8 @@ def _ours(root: Path) -> tuple[dict[str, FileAnalysis], dict[tuple[Place, Place]
         for edge in made:
             if edge.kind is EdgeKind.CALLS_STATIC and edge.target is not None:
                 node = nodes[edge.target]
+                if node.kind is NodeKind.CLASS:
+                    continue  # what is made; clang names the constructor, which has an edge of its own
                 for line in edge.lines:
                     edges[Place(origin, line), Place(node.file or "", node.start_line)] = (
                         str(edge.resolution),
@@ -149,12 +180,27 @@ def _ours(root: Path) -> tuple[dict[str, FileAnalysis], dict[tuple[Place, Place]
 def main() -> None:
     """Prints recall and precision per label."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?", help="a checkout instead of the two packages")
     parser.add_argument("-I", dest="includes", action="append", default=[])
     parser.add_argument("--show", type=int, default=0, help="misses and disagreements to print")
     given = parser.parse_args()
-    root = given.folder.resolve()
-    opinion = SecondOpinion(root, [".", *given.includes])
+    if given.folder is not None:
+        judge(given.folder.resolve(), given.includes, given.show)
+        return
+    for corpus, includes in PACKAGES:
+        print(f"\n{corpus.name} {corpus.version}")
+        with tempfile.TemporaryDirectory(prefix="smp-bench-") as scratch:
+            judge(check_out(corpus, Path(scratch)), [*includes, *given.includes], given.show)
+
+
+def judge(root: Path, includes: list[str], show: int) -> None:
+    """Print recall and precision of one checkout.
+
+    Args:
+        includes: Folders of it in which headers are looked for.
+        show: How many misses and disagreements to print.
+    """
+    opinion = SecondOpinion(root, [".", *includes])
     opinion.read()
     files, edges = _ours(root)
     texts = {path: (root / path).read_text("utf-8", "replace").splitlines() for path in files}
@@ -173,9 +219,9 @@ def main() -> None:
     )
     print(f"recall {len(hits)}/{len(asked)} = {len(hits) / max(1, len(asked)):.1%}; left out: {len(explicit) - len(asked)} in macros, "
           f"{len(truth) - len(explicit)} constructors, conversions, operators")  # fmt: skip
-    _precision(edges, truth, starts, given.show)
+    _precision(edges, truth, starts, show)
     missed = [c for c in asked if c not in set(hits)]
-    for call in missed[: given.show]:
+    for call in missed[:show]:
         print("missed", call, texts[call.at.file][call.at.line - 1].strip()[:100])
 
 
