@@ -11,7 +11,7 @@ from typing import Literal, Self
 import anyio
 from msgspec import UNSET, UnsetType
 
-from smp.client.failures import CallFailed, ErrorCode
+from smp.client.failures import CallFailed, ClientError, ErrorCode
 from smp.client.in_process import InProcessTransport
 from smp.client.methods import AsyncMethods, Methods
 from smp.client.notifications import Feed, Missed, Notice
@@ -116,8 +116,8 @@ class Client(Methods):
         try:
             yield session
         except BaseException:
-            # What went wrong in the block matters more than that the session had ended already.
-            with contextlib.suppress(CallFailed):
+            # What went wrong in the block matters more than that the session had ended already, or the server.
+            with contextlib.suppress(ClientError):
                 session.close("aborted")
             raise
         with _ended_is_fine():
@@ -214,7 +214,7 @@ class AsyncClient(AsyncMethods):
         try:
             yield session
         except BaseException:
-            with anyio.CancelScope(shield=True), contextlib.suppress(CallFailed):
+            with anyio.CancelScope(shield=True), contextlib.suppress(ClientError):
                 await session.close("aborted")
             raise
         with _ended_is_fine():

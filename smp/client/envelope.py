@@ -39,8 +39,20 @@ _decoder = msgspec.json.Decoder(_Answer)
 
 
 def request_of(method: str, params: Params) -> bytes:
-    """The request; its id is of no use to transports that answer one request at a time."""
+    """The request; its id is this process's next number."""
     return _encoder.encode(_Request(id=next(_numbers), method=method, params=params))
+
+
+class _Numbered(Struct, frozen=True, kw_only=True):
+    id: int | None = None
+
+
+def number_of(message: bytes) -> int | None:
+    """The id of a request or an answer; None where there is none, as in the answer to what could not be read."""
+    try:
+        return msgspec.json.decode(message, type=_Numbered).id
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
 
 
 def result_of(raw: bytes, decoder: msgspec.json.Decoder[R]) -> R:

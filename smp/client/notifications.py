@@ -7,10 +7,12 @@ keeps is said as `Missed`.
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import AsyncIterator, Iterator
 from http import HTTPStatus
 from typing import Any
 
+import anyio
 import msgspec
 from msgspec import Struct
 from tenacity import (
@@ -33,6 +35,8 @@ _FRAME_LIMIT = 16 * 1024 * 1024
 _BEGUN = "smp/notifications/begun"
 _MISSED = "smp/notifications/missed"
 _NOTIFICATION = "smp/notification"
+_PAUSE_S = 0.1
+_LONGEST_PAUSE_S = 5.0
 _LOST = (OSError, ConnectionClosed)
 
 
@@ -96,6 +100,7 @@ class Feed:
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._cursor = after
         self._came_in = False
+        self._silent = 0
 
     def listen(self) -> Iterator[Notice | Missed]:
         """Notices as they come, until the iterator is closed.
@@ -108,10 +113,12 @@ class Feed:
                 again = Retrying(**self._repeating())
                 socket = again(self._connect)
             self._came_in = True
+            heard = self._cursor
             with socket, contextlib.suppress(*_LOST):
                 for raw in socket:
                     if (found := self._read(raw)) is not None:
                         yield found
+            time.sleep(self._pause(heard))
 
     async def listen_awaited(self) -> AsyncIterator[Notice | Missed]:
         """As `listen`."""
@@ -120,11 +127,18 @@ class Feed:
                 again = AsyncRetrying(**self._repeating())
                 socket: AwaitedConnection = await again(self._connect_awaited)
             self._came_in = True
+            heard = self._cursor
             with contextlib.suppress(*_LOST):
                 async with socket:
                     async for raw in socket:
                         if (found := self._read(raw)) is not None:
                             yield found
+            await anyio.sleep(self._pause(heard))
+
+    def _pause(self, heard: int | None) -> float:
+        """Seconds before a lost connection is made again: longer while a server lets us in and closes without a word."""
+        self._silent = 0 if self._cursor != heard else self._silent + 1
+        return 0.0 if not self._silent else min(_PAUSE_S * 2 ** min(self._silent, 16), _LONGEST_PAUSE_S)
 
     def _connect(self) -> ClientConnection:
         return connect(self._url(), additional_headers=self._headers, max_size=_FRAME_LIMIT)
@@ -139,7 +153,7 @@ class Feed:
         """Once for a server that was never seen; for ever for one that was, which will be back."""
         return {
             "stop": stop_never if self._came_in else stop_after_attempt(1),
-            "wait": wait_exponential_jitter(multiplier=0.1, max=5.0, jitter=0.1),
+            "wait": wait_exponential_jitter(multiplier=_PAUSE_S, max=_LONGEST_PAUSE_S, jitter=_PAUSE_S),
             "retry": retry_if_exception(_is_passing),
             "reraise": True,
         }

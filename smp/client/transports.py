@@ -6,6 +6,7 @@ repeated only when it cannot have arrived.
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import threading
@@ -24,11 +25,13 @@ from tenacity import (
     wait_exponential_jitter,
 )
 
+from smp.client.envelope import number_of
 from smp.client.failures import CallFailed, ErrorCode, Misunderstood, Unreachable
 
 DEFAULT_TIMEOUT_S = 900.0
 """A suite in a box, or the first index of a large repository, takes minutes."""
 _CONNECT_TIMEOUT_S = 10.0
+_STOP_S = 10.0
 _ATTEMPTS = 5
 _WAIT = wait_exponential_jitter(multiplier=0.1, max=2.0, jitter=0.1)
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
@@ -132,23 +135,31 @@ class StdioTransport(Transport):
         stdin, stdout = self._process.stdin, self._process.stdout
         if stdin is None or stdout is None:
             raise AssertionError("both were asked for")
+        wanted = number_of(request)
         with self._turn:
             try:
                 stdin.write(request + b"\n")
                 stdin.flush()
             except (OSError, ValueError) as error:
                 raise Unreachable("the server's process has ended; its standard error says why") from error
-            answer = stdout.readline()
-        if not answer.endswith(b"\n"):
-            raise Unreachable("the server's process ended before it answered; its standard error says why")
-        return answer
+            while (answer := stdout.readline()).endswith(b"\n"):
+                if number_of(answer) in (wanted, None):
+                    return answer
+                # The answer of a call that was interrupted (Ctrl-C) while it waited: nobody is left who asked.
+        raise Unreachable("the server's process ended before it answered; its standard error says why")
 
     def close(self) -> None:
-        if self._process.stdin is not None and not self._process.stdin.closed:
-            self._process.stdin.close()
-        self._process.wait()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+        stdin, stdout = self._process.stdin, self._process.stdout
+        if stdin is not None:
+            with contextlib.suppress(OSError):  # it has ended, with something unread
+                stdin.close()
+        try:
+            self._process.wait(_STOP_S)
+        except subprocess.TimeoutExpired:  # in the middle of a call
+            self._process.kill()
+            self._process.wait()
+        if stdout is not None:
+            stdout.close()
 
 
 class OverThreads(AsyncTransport):

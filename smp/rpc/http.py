@@ -173,11 +173,9 @@ class RpcServer:
             return
         cursor = self._newest if after in (None, _NOW) else int(after)
         await socket.accept(SUBPROTOCOL if SUBPROTOCOL in socket.scope["subprotocols"] else None)
-        if after == _NOW:
-            await socket.send_text(_encoder.encode(begun_message(cursor)).decode())
         self.metrics.sockets.inc()
         grant = grant_of(socket.scope)
-        sender = asyncio.create_task(self._push(socket, cursor))
+        sender = asyncio.create_task(self._push(socket, cursor, begun=after == _NOW))
         try:
             while True:
                 message = await socket.receive()
@@ -196,8 +194,14 @@ class RpcServer:
             with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
                 await sender
 
-    async def _push(self, socket: WebSocket, cursor: int) -> None:
-        """Send what the feed has behind a cursor, and wait for more. Each socket reads at its own pace and loses nothing."""
+    async def _push(self, socket: WebSocket, cursor: int, *, begun: bool) -> None:
+        """Send what the feed has behind a cursor, and wait for more. Each socket reads at its own pace and loses nothing.
+
+        Args:
+            begun: Say first where this is.
+        """
+        if begun:
+            await socket.send_text(_encoder.encode(begun_message(cursor)).decode())
         while True:
             async with self._moved:
                 while self._newest <= cursor:

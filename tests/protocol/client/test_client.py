@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from smp.client import AsyncClient, CallFailed, Client, ErrorCode, Missed, Misunderstood, Notice, Unreachable
 from smp.client.envelope import result_of
-from smp.client.notifications import read_frame
+from smp.client.notifications import Feed, read_frame
 from smp.domain.notifications import MemoryUpdated
 from smp.domain.sessions import SessionMode
 from smp.rpc.errors import (
@@ -190,6 +191,51 @@ def test_a_child_that_ends_is_said() -> None:
         pytest.raises(Unreachable, match="ended"),
     ):
         client.navigate(query="total")
+
+
+SLOW = """
+import json, sys
+for number, line in enumerate(sys.stdin):
+    asked = json.loads(line)
+    if number == 0:
+        continue  # answered late, with the second
+    if number == 1:
+        print(json.dumps({"id": asked["id"] - 1, "result": {"unresolved_count": 1}}), flush=True)
+    print(json.dumps({"id": asked["id"], "result": {"unresolved_count": 2, "external_count": 0, "unresolved": [], "not_linked": []}}), flush=True)
+"""
+
+
+def test_the_late_answer_of_an_interrupted_call_is_not_the_next_ones() -> None:
+    with Client.stdio(Path(), command=[sys.executable, "-c", SLOW]) as client:
+        previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                client.linker_report()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, previous)
+        assert client.linker_report().unresolved_count == 2
+
+
+def test_a_server_that_is_gone_does_not_hide_what_went_wrong(checkout: Checkout) -> None:
+    running = Server(checkout.root)
+
+    def fail_without_server(client: Client) -> None:
+        with client.session(agent_id="ada", task="fail", scope=["shop/"], mode=SessionMode.READ):
+            running.stop()
+            raise ZeroDivisionError
+
+    with Client.http(running.url) as client, pytest.raises(ZeroDivisionError):
+        fail_without_server(client)
+
+
+def test_a_server_that_lets_in_and_closes_without_a_word_is_not_hammered() -> None:
+    feed = Feed("http://127.0.0.1:1", None, 3)
+    pauses = [feed._pause(3) for _ in range(9)]
+    assert pauses == sorted(pauses)
+    assert (pauses[0] > 0, pauses[-1]) == (True, 5.0)
+    assert feed._pause(2) == 0.0
 
 
 @pytest.mark.parametrize("raw", [b"<html>", b"{}", b'{"result": {"name": 3}}', b"\xff"])
