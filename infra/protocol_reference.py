@@ -7,6 +7,7 @@ With `--check` nothing is written and the exit code is 1 when the page is not wh
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,8 @@ from smp.rpc.errors import CODES
 from smp.rpc.method import RpcMethod
 from smp.rpc.methods import METHOD_GROUPS
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "protocol.md"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGE, EXAMPLES = DOCS / "protocol.md", DOCS / "examples" / "protocol.json"
 HEAD = """# Protocol reference
 
 Written by `python infra/protocol_reference.py` from the code; do not edit. JSON-RPC 2.0 over `POST /rpc`, WebSocket
@@ -27,6 +29,10 @@ go by name; unknown ones are refused. A node may be named by id, file path, `pat
 Every result carries `index_state`: `commit` (checked out when the index was brought up to date), `dirty` (files that differ
 from that commit; the answer is of their present text), `stale` (files that have changed since they were indexed; what the
 answer says of them is of before), the first hundred of each, with `dirty_count` and `stale_count`.
+
+The examples were run, one after the other, on the repository that `python -m examples.shop DIRECTORY` makes, and are run again in
+every test run (`infra/protocol_examples.py`); parameters
+first, then the result; `index_state` is left out, long lists and texts end in `…`.
 """
 
 
@@ -49,10 +55,13 @@ def type_text(schema: dict[str, Any]) -> str:
 def bounds_text(schema: dict[str, Any]) -> str:
     """The bounds of a value, for the table."""
     names = {"minimum": "≥", "maximum": "≤", "minLength": "length ≥", "maxLength": "length ≤", "minItems": "items ≥"}
-    return ", ".join(f"{sign} {schema[key]}" for key, sign in names.items() if key in schema)
+    bounds = [f"{sign} {schema[key]}" for key, sign in names.items() if key in schema]
+    if "pattern" in schema:
+        bounds.append(f"`{schema['pattern']}`".replace("|", "\\|"))
+    return ", ".join(bounds)
 
 
-def method_text(method: RpcMethod) -> str:
+def method_text(method: RpcMethod, example: dict[str, Any] | None) -> str:
     """The section of a method."""
     (schema,), components = msgspec.json.schema_components([method.params], ref_template="#/{name}")
     body = components[str(schema["$ref"]).rsplit("/", 1)[-1]]
@@ -65,15 +74,18 @@ def method_text(method: RpcMethod) -> str:
             shown = f"**{name}**" if name in required else name
             lines.append(f"| {shown} | {type_text(part)} | {bounds_text(part)} |")
         lines.append("")
+    if example is not None:
+        for part in (example["params"], example["result"]):
+            lines += ["```json", json.dumps(part, indent=2, ensure_ascii=False), "```", ""]
     return "\n".join(lines)
 
 
 def page_text() -> str:
     """The whole page."""
-    parts = [HEAD]
+    parts, examples = [HEAD], json.loads(EXAMPLES.read_text("utf-8"))
     for group in METHOD_GROUPS:
         parts.append(f"## {group.__name__.rsplit('.', 1)[-1].capitalize()}\n\n{(group.__doc__ or '').strip()}\n")
-        parts += [method_text(method) for method in group.METHODS]
+        parts += [method_text(method, examples.get(method.name)) for method in group.METHODS]
     parts.append("## Errors\n\n| code | error | meaning |\n|---|---|---|")
     rows = sorted(CODES.items(), key=lambda item: (-item[1], item[0].__name__))
     parts += [f"| {code} | {cls.__name__} | {(cls.__doc__ or '').strip().splitlines()[0]} |" for cls, code in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 from smp.cli.main import smp
+from smp.rpc.methods import METHOD_GROUPS
 from smp.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,6 +22,12 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_protocol_reference_is_current() -> None:
     done = subprocess.run([sys.executable, "infra/protocol_reference.py", "--check"], cwd=ROOT, check=False)
     assert done.returncode == 0, "run: .venv/bin/python infra/protocol_reference.py"
+
+
+def test_every_method_has_an_example() -> None:
+    documented = json.loads((ROOT / "docs" / "examples" / "protocol.json").read_text("utf-8"))
+    methods = {method.name for group in METHOD_GROUPS for method in group.METHODS if not method.internal}
+    assert methods == documented.keys()
 
 
 @pytest.mark.parametrize("writer", ["client_methods.py", "typescript_types.py"])
