@@ -166,9 +166,12 @@ class VerifyStep(BoxStep, frozen=True, kw_only=True):
 
 
 class Verified(Struct, frozen=True, kw_only=True):
+    """`reached`: whether the tests ran what is judged at all; tests that do not say nothing about it."""
+
     verdict: Verdict
     verify_id: VerifyId
     detail: str = ""
+    reached: bool = True
 
 
 class HandoffStep(BoxStep, frozen=True, kw_only=True):

@@ -53,7 +53,8 @@ class IntegrityActivities:
         ]
         judges = self._services.integrity.judges
         files = tuple(file for file in step.files if judges(file))
-        found = guarding_tests(self._services.indexer.view(changes), files)
+        lines = {file: self._changed_lines(step, file) for file in files}
+        found = guarding_tests(self._services.indexer.view(changes), lines, offered=step.files)
         box = self._services.sandboxes.get(step.sandbox_id, session_id=step.session_id)
         runs = self._services.integrity.runs_tests
         tests = {test: runs(box, test) for test in {test for _, test in found.pairs} if judges(test)}
@@ -89,7 +90,7 @@ class IntegrityActivities:
             box,
             step.target_file,
             step.test_file,
-            lines=self._changed_lines(step),
+            lines=self._changed_lines(step, step.target_file),
             key=_verify_id(step.key),
             heartbeat=stop_if_cancelled,
         )
@@ -98,15 +99,16 @@ class IntegrityActivities:
             verdict=VERDICTS[report.failure_code],
             verify_id=report.id,
             detail=contract.shortened(verdict_words(report)),
+            reached=not is_beside_the_point(report),
         )
 
-    def _changed_lines(self, step: contract.VerifyStep) -> frozenset[int] | None:
+    def _changed_lines(self, step: contract.BoxStep, target: str) -> frozenset[int] | None:
         """Lines of the target that the session changed: a change answers for itself, not for the file's past.
 
         None (all lines) for a file that is new, or where only lines were taken away.
         """
         box = self._services.sandboxes.get(step.sandbox_id, session_id=step.session_id)
-        path = FilePath(step.target_file)
+        path = FilePath(target)
         now = next(iter(self._services.sandboxes.read(step.sandbox_id, (path,), session_id=step.session_id)), None)
         before = next(iter(self._services.sources.read_at(box.spec.commit_sha, (path,))), None)
         if now is None or now.content is None or before is None:
@@ -130,11 +132,19 @@ def changed_lines(before: bytes, after: bytes) -> frozenset[int]:
     )
 
 
+def is_beside_the_point(report: IntegrityReport) -> bool:
+    """Whether the tests ran, and never what is judged."""
+    return report.failure_code == "MISSING_AST_ASSERT" and report.tests_passed > 0
+
+
 def verdict_words(report: IntegrityReport) -> str:
     """The verdict for people and for agents: the score, then what to tighten."""
     pair = f"{report.target_file} against {report.test_file}"
     if report.failure_code == "TESTS_FAILING":
         return f"{pair}: {report.tests_failed} tests fail\n{report.test_output}"
+    if is_beside_the_point(report):
+        unreached = ", ".join(str(item.node_id) for item in report.missing_asserts[:NAMED])
+        return f"{pair}: the tests never run what was changed in {unreached}; add one that does"
     if report.failure_code == "MISSING_AST_ASSERT":
         wanted = "\n".join(
             f"{item.test}: no result of {item.node_id} reaches an assertion" for item in report.missing_asserts[:NAMED]

@@ -226,6 +226,8 @@ class SessionSteps:
         if targets.verify_id is not None:
             self._word(targets.detail)
         self._verify_id = targets.verify_id
+        proved: set[FilePath] = set()
+        beside: dict[FilePath, str] = {}
         for target, test in targets.pairs:
             verified = await self._call(
                 contract.VERIFY_INTEGRITY,
@@ -237,11 +239,17 @@ class SessionSteps:
                 summary=f"{target} against {test}",
                 queue=self._box_queue,
             )
+            if not verified.reached:
+                beside[target] = verified.detail
+                continue
             self._word(verified.detail)
             if verified.verdict is not Verdict.PASSED:
                 return verified.verdict
             self._verify_id = verified.verify_id
-        return Verdict.PASSED
+            proved.add(target)
+        for missed in sorted(beside.keys() - proved):
+            self._word(beside[missed])
+        return Verdict.MISSING_ASSERT if beside.keys() - proved else Verdict.PASSED
 
     async def _update(self) -> Verdict:
         await self._call(

@@ -343,7 +343,7 @@ def _touches(node: Node, lines: frozenset[int] | None) -> bool:
 def _judged(report: IntegrityReport, suite: SuiteRun, nodes: list[Node]) -> IntegrityReport:
     """The verdict on a suite's run.
 
-    A test file that never enters the target says nothing about it: its functions are reported as lacking an assertion,
+    A test file that never runs what is judged says nothing about it: its functions are reported as lacking an assertion,
     because a score over no mutants would pass for perfect.
     """
     output = suite.output[-_MAX_OUTPUT:]
@@ -351,12 +351,16 @@ def _judged(report: IntegrityReport, suite: SuiteRun, nodes: list[Node]) -> Inte
     if not suite.is_green:
         return replace(report, failure_code="TESTS_FAILING")
     functions = [node for node in nodes if node.kind is NodeKind.FUNCTION]
-    if functions and not any(suite.lines):
+    count = {status: sum(outcome.status is status for outcome in suite.outcomes) for status in MutantStatus}
+    ran = sum(count.values()) - count[MutantStatus.NOT_COVERED] - count[MutantStatus.EQUIVALENT]
+    if functions and (not any(suite.lines) or (count[MutantStatus.NOT_COVERED] and not ran)):
         absent = tuple(
             MissingAssert(node_id=node.id, test=report.test_file, output_type=node.return_type) for node in functions
         )
-        return replace(report, failure_code="MISSING_AST_ASSERT", missing_asserts=absent)
-    count = {status: sum(outcome.status is status for outcome in suite.outcomes) for status in MutantStatus}
+        not_covered = count[MutantStatus.NOT_COVERED]
+        return replace(
+            report, failure_code="MISSING_AST_ASSERT", missing_asserts=absent, mutants_not_covered=not_covered
+        )
     killed = count[MutantStatus.KILLED] + count[MutantStatus.TIMEOUT]
     survived = count[MutantStatus.SURVIVED]
     return replace(

@@ -97,9 +97,9 @@ class Rig:
         )
 
     def request(
-        self, agent: Agent | None = None, *, steps: int = 5, unjudged: bool = False, **given: Any
+        self, agent: Agent | None = None, *, steps: int = 5, tests: tuple[str, ...] = ("tests/test_a.py",), **given: Any
     ) -> SessionRunRequest:
-        """A request that runs to completion unless the script says otherwise. unjudged: there is no pair to verify."""
+        """A request that runs to completion unless the script says otherwise. tests: what is verified against them."""
         file = FilePath("pkg/a.py")
         edits = EditList(steps=tuple(EditStep(edits=(Edit(file=file, content=str(i)),)) for i in range(steps)))
         return SessionRunRequest(
@@ -112,7 +112,7 @@ class Rig:
             agent=agent or edits,
             test_command="true",
             sandbox_id=SandboxId(f"box_{uuid.uuid4().hex}"),
-            verify=() if unjudged else ((file, FilePath("tests/test_a.py")),),
+            verify=tuple((file, FilePath(test)) for test in tests),
             task_queue=self.queue,
             patience=Patience(heartbeat=2.0, retry_initial=0.05, retry_maximum=0.5, give_up=60, cleanup=60),
             **given,

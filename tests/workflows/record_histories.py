@@ -78,7 +78,7 @@ def command(rig: Rig) -> str:
 
 def unjudged(rig: Rig) -> str:
     with rig.worker():
-        return _ended(rig, rig.engine.start_session(rig.request(AGENT, unjudged=True)))
+        return _ended(rig, rig.engine.start_session(rig.request(AGENT, tests=())))
 
 
 def reset(rig: Rig) -> str:
@@ -117,7 +117,7 @@ def reviewed(rig: Rig) -> str:
 
 def _swarm(rig: Rig, tasks: int, *, continue_after: int = 200) -> SwarmRequest:
     sessions = tuple(
-        SwarmSession(name=f"task-{number}", request=rig.request(AGENT, unjudged=True)) for number in range(1, tasks + 1)
+        SwarmSession(name=f"task-{number}", request=rig.request(AGENT, tests=())) for number in range(1, tasks + 1)
     )
     return SwarmRequest(
         swarm_id=rig.queue,

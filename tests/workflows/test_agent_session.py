@@ -77,13 +77,31 @@ def test_objections_beyond_the_budget_abort_and_undo(rig: Rig, settled: Settled,
 
 
 def test_a_change_with_nothing_to_judge_is_handed_off_on_the_verdict_that_says_so(rig: Rig, settled: Settled) -> None:
-    request = rig.request(unjudged=True)
+    request = rig.request(tests=())
     with rig.worker() as doubles:
         outcome = rig.engine.result(rig.engine.start_session(request), timeout_ms=60_000)
         assert (outcome.status, outcome.verify_id) == ("completed", "ver_unjudged")
         assert outcome.notes["verify"] == "there is nothing to judge"
         assert doubles.names() == [name for name in STRAIGHT if name != "verify.integrity"]
     settled(rig, request.session_id, "completed")
+
+
+def test_tests_that_never_run_the_change_say_nothing_where_others_prove_it(rig: Rig, settled: Settled) -> None:
+    request = rig.request(tests=("tests/test_beside.py", "tests/test_a.py", "tests/test_beside_too.py"))
+    with rig.worker() as doubles:
+        outcome = rig.engine.result(rig.engine.start_session(request), timeout_ms=60_000)
+        assert (outcome.status, outcome.verify_id, outcome.attempts) == ("completed", "ver_double", {})
+        assert doubles.names().count("verify.integrity") == 3
+    settled(rig, request.session_id, "completed")
+
+
+def test_a_change_that_no_test_runs_is_not_proved(rig: Rig, settled: Settled) -> None:
+    request = rig.request(tests=("tests/test_beside.py",), max_attempts=2)
+    with rig.worker():
+        outcome = rig.engine.result(rig.engine.start_session(request), timeout_ms=60_000)
+        assert (outcome.status, outcome.attempts) == ("aborted", {"missing_assert": 2})
+        assert outcome.notes["verify"] == "never run"
+    settled(rig, request.session_id, "aborted")
 
 
 def test_an_agent_without_further_edits_aborts_as_exhausted(rig: Rig, settled: Settled) -> None:

@@ -24,7 +24,7 @@ def _swarm(rig: Rig, files: Sequence[str], *, limit: int = 4, continue_after: in
     sessions = []
     for number, file in enumerate(files, start=1):
         edits = EditList(steps=(EditStep(edits=(Edit(file=FilePath(file), content=str(number)),)),))
-        request = replace(rig.request(edits, unjudged=True), scope=(FilePath(file),))
+        request = replace(rig.request(edits, tests=()), scope=(FilePath(file),))
         sessions.append(SwarmSession(name=f"task-{number}", request=request))
     return SwarmRequest(
         swarm_id=rig.queue,

@@ -58,6 +58,15 @@ def test_tests_that_never_enter_the_target_do_not_vouch_for_it(gate: Make) -> No
     )
 
 
+def test_tests_of_another_function_do_not_vouch_for_the_changed_one(gate: Make) -> None:
+    prices = PRICES + "\n\ndef gross(cents):\n    return cents * 2\n"
+    report = gate({"src/prices.py": prices, "tests/test_prices.py": STRONG}).verify(lines=frozenset({7}))
+    assert report.failure_code == "MISSING_AST_ASSERT"
+    assert [one.node_id for one in report.missing_asserts] == ["function:src/prices.py#gross"]
+    assert report.tests_passed == 1
+    assert report.mutants_not_covered > 0
+
+
 def test_a_red_suite_is_reported_with_its_output(gate: Make) -> None:
     made = gate({"src/prices.py": PRICES, "tests/test_prices.py": STRONG})
     made.write("src/prices.py", PRICES.replace("count - free", "count - free + 1"))

@@ -72,6 +72,7 @@ class Bench:
                 read=lambda sandbox_id, files, **_: tuple(ChangedFile(path=file, content=b"x") for file in files),
                 executions=lambda session_id: tuple(self.log),
             ),
+            sources=SimpleNamespace(read_at=lambda commit, files: ()),
         )
         self.activity = IntegrityActivities(cast("Any", services))
 
