@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check bench soak up down clean lock
+.PHONY: help setup demo test check bench soak docs up down clean lock
 
 help: ## List the chores
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -25,6 +25,9 @@ bench: setup ## Ratios on real code
 
 soak: setup ## What is too long for CI
 	@$(PY) infra/stages.py soak
+
+docs: setup ## The documentation as a static site, in build/site
+	@.venv/bin/zensical build --strict --clean
 
 up: setup ## Start what runs as a server: Temporal (Neo4j and Weaviate come with the server profile)
 	@.venv/bin/smp temporal start

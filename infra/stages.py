@@ -46,13 +46,14 @@ def pytest(name: str, *arguments: str, reports: Path) -> Stage:
 
 
 def static_stages() -> list[Stage]:
-    """Format, lint, types, import rules."""
+    """Format, lint, types, import rules, and whether the links of the documentation lead somewhere."""
     present = [folder for folder in SOURCES if (ROOT / folder).is_dir()]
     return [
         Stage("format", [str(BIN / "ruff"), "format", "--check", "--quiet", *present]),
         Stage("lint", [str(BIN / "ruff"), "check", "--quiet", *present]),
         Stage("types", [str(BIN / "mypy"), "--no-error-summary"]),
         Stage("imports", [str(BIN / "lint-imports"), "--no-logo"]),
+        Stage("docs", [str(BIN / "zensical"), "build", "--strict", "--clean"]),
     ]
 
 

@@ -51,7 +51,7 @@ def index(settings: Settings, path: str | None, as_json: bool, ranks: bool, vect
         return
     click.echo(
         f"indexed {report.files} files ({report.parsed} parsed) in {report.duration_ms / 1000:.1f} s: "
-        f"{report.nodes} nodes, {report.edges} edges, {report.unresolved} unresolved calls"
+        f"{report.nodes} nodes, {report.edges} edges, {report.unresolved} calls into libraries or unresolved"
     )
     if ranks or vectors:
         found = services.indexer.partition().communities

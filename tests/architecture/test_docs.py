@@ -30,6 +30,13 @@ def test_every_method_has_an_example() -> None:
     assert methods == documented.keys()
 
 
+def test_every_page_can_be_found() -> None:
+    docs = ROOT / "docs"
+    lists = (ROOT / "mkdocs.yml").read_text("utf-8") + (docs / "adr" / "index.md").read_text("utf-8")
+    pages = sorted(page.relative_to(docs).as_posix().removeprefix("adr/0") for page in docs.rglob("*.md"))
+    assert [page for page in pages if page not in lists] == []
+
+
 @pytest.mark.parametrize("writer", ["client_methods.py", "typescript_types.py"])
 def test_clients_are_current(writer: str) -> None:
     done = subprocess.run([sys.executable, f"infra/{writer}", "--check"], cwd=ROOT, check=False)
