@@ -113,6 +113,13 @@ def open_shop(folder: Path) -> Iterator[Shop]:
     root = folder / "shop"
     root.mkdir()
     _make_repository(root)
+    with served(root) as made:
+        yield made
+
+
+@contextlib.contextmanager
+def served(root: Path) -> Iterator[Shop]:
+    """A repository with a running server."""
     environment = {
         "SMP_TEMPORAL_ADDRESS": f"127.0.0.1:{free_port()}",
         "SMP_TEMPORAL_UI_URL": f"http://127.0.0.1:{free_port()}",

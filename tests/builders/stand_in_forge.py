@@ -81,6 +81,7 @@ class StandIn:
         self.description = github_description() if kind == "github" else Description(GITLAB)
         self.faults: deque[Fault] = deque()
         self.pulls: list[dict[str, Any]] = []
+        self.issues: dict[str, dict[str, Any]] = {}
         self.log: list[tuple[str, str]] = []
         self.violations: list[str] = []
         self.released = threading.Event()
@@ -108,6 +109,9 @@ class StandIn:
         steps = parts.path.replace("%2F", "/").split("/")
         if PROJECT not in "/".join(steps):
             return 404, {}, {"message": "Not Found"}
+        if "issues" in steps:
+            known = self.issues.get(steps[-1])
+            return (404, {}, {"message": "Not Found"}) if known is None else (200, {}, known)
         if method == "GET":
             return 200, {}, [one for one in self.pulls if self._asked_for(one, query)]
         if method == "POST":
@@ -115,6 +119,11 @@ class StandIn:
         pull = next(one for one in self.pulls if str(one["number" if self.kind == "github" else "iid"]) == steps[-1])
         pull.update(body)
         return 200, {}, pull
+
+    def ask_for(self, number: int, title: str, body: str) -> None:
+        """An issue of GitHub's kind."""
+        shown = dict(self.description.example("issue"))
+        self.issues[str(number)] = shown | {"number": number, "title": title, "body": body, "state": "open"}
 
     def _asked_for(self, pull: dict[str, Any], query: dict[str, str]) -> bool:
         if self.kind == "gitlab":
