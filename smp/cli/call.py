@@ -21,8 +21,12 @@ WITHOUT_INDEX = frozenset({"smp/index/import"})
 """Methods that bring the index along: building one first would be the work that they save."""
 
 
+def _methods(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    return sorted(name for name in MethodRegistry(METHOD_GROUPS) if name.startswith(incomplete))
+
+
 @click.command()
-@click.argument("method")
+@click.argument("method", shell_complete=_methods)
 @click.argument("params", default="{}")
 @repository_options
 def call(settings: Settings, method: str, params: str) -> None:

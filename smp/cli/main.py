@@ -26,6 +26,7 @@ _COMMANDS = {
     "swarm": ("swarm", "Many durable sessions at once, from a file of tasks."),
     "worker": ("worker", "Serve this repository's durable sessions until Ctrl-C."),
     "temporal": ("temporal", "The workflow server that durable sessions need."),
+    "completion": ("completion", "Print the script that makes a shell complete smp."),
     "doctor": ("doctor", "Try everything that sessions need, and say how to mend it."),
     "audit": ("audit", "What sessions did, as JSON lines; and whether the record is whole."),
     "graph": ("record_graph", "The graph over the records of earlier sessions."),
