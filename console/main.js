@@ -7,6 +7,7 @@ import { mapPage } from "./map.js";
 import { nodePage } from "./node.js";
 import { listen } from "./rpc.js";
 import { sessionPage, sessionsPage } from "./sessions.js";
+import { swarmPage, swarmsPage } from "./swarms.js";
 
 /**
  * A page: its title, and what it shows. `moved` is called after a notice; it draws anew what may have changed.
@@ -20,6 +21,8 @@ const PAGES = {
   node: (rest) => nodePage(rest),
   sessions: () => sessionsPage(),
   session: (rest) => sessionPage(rest),
+  swarms: () => swarmsPage(),
+  swarm: (rest) => swarmPage(rest),
   health: () => healthPage(),
 };
 /** @type {Page | null} */

@@ -1,6 +1,7 @@
 // @ts-check
 /** Sessions as they run: who, where in the nine steps, what is locked, and each step of one. */
 import { figuresList, h, moment, nodeLink, nodeList, replace, table } from "./dom.js";
+import { evidenceParts } from "./evidence.js";
 import { call } from "./rpc.js";
 
 const PHASES = ["open", "spawn", "guard", "dryrun", "execute", "verify", "update", "handoff", "close"];
@@ -37,22 +38,31 @@ function sessionLink(session) {
   return h("a", { href: `#/session/${encodeURIComponent(session.session_id)}`, class: "code" }, session.session_id);
 }
 
+/** Where the change went: a link for what a browser can open. @param {string | null} address */
+function place(address) {
+  if (address === null) return null;
+  return /^https?:/.test(address) ? h("a", { href: address }, "pull request") : h("span", {}, `pushed to ${address}`);
+}
+
 /** @param {string} id @returns {Promise<import("./main.js").Page>} */
 export async function sessionPage(id) {
   const body = h("div");
   const draw = async () => {
-    const { session, steps } = await call("smp/operations/steps", { session_id: id });
+    const [{ session, steps }, evidence] = await Promise.all([call("smp/operations/steps", { session_id: id }), call("smp/operations/evidence", { session_id: id })]);
     const taken = new Set(steps.map((step) => step.method));
     replace(
       body,
       h("h1", {}, session.task),
-      h("p", { class: "quiet" }, `${session.session_id} · ${session.agent_id} · ${session.mode}, ${session.concurrency} · at ${(session.commit_sha ?? "no commit").slice(0, 10)}`),
+      h("p", { class: "quiet" }, `${session.session_id} · ${session.agent_id} · ${session.mode}, ${session.concurrency} · at ${(session.commit_sha ?? "no commit").slice(0, 10)}`,
+        evidence.run_page === null ? null : " · ", evidence.run_page === null ? null : h("a", { href: evidence.run_page }, "its run in Temporal"),
+        evidence.pull_request === null ? null : " · ", place(evidence.pull_request)),
       h("ol", { class: "steps", "aria-label": "Steps of a session" }, PHASES.map((phase) => {
         const done = taken.has(METHODS[phase]);
         return h("li", { class: done ? "done" : "" }, phase, h("span", { hidden: true }, done ? " done" : " not done"));
       })),
       figuresList({ status: session.status.replaceAll("_", " "), phase: session.phase ?? "—", box: session.sandbox_id ?? "none", opened: moment(session.opened_at), [session.closed_at === null ? "expires" : "ended"]: moment(session.closed_at ?? session.expires_at) }),
       h("h2", {}, "May write"), nodeList(session.scope, "Nothing."),
+      ...evidenceParts(evidence),
       h("h2", {}, "Audit"),
       table(["#", "when", "step", "on", "verdict", "more"], steps.map((step) => [step.seq, moment(step.at), h("code", {}, step.method), h("span", { class: "code" }, step.target ?? step.files.join(", ")), step.result ?? "", step.detail ?? ""]), "No step yet."));
   };

@@ -51,6 +51,9 @@ def opening(agent: str, task: str, mode: str = "write", keep: str = "session", *
     return Step("smp/session/open", params, {keep: "session_id"}, shown)
 
 
+WITHOUT_EXAMPLE = frozenset({"smp/operations/swarm", "smp/operations/swarms"})
+"""They ask a Temporal server; `smp swarm run` in docs/howto.md makes what they show."""
+
 STEPS = (
     # What is known of the code.
     Step("smp/locate", {"query": "where is the price of a cart rounded", "ranking": "fusion", "top_k": 3}),
@@ -170,6 +173,7 @@ STEPS = (
     ),
     Step("smp/sandbox/destroy", {"sandbox_id": "$box", "session_id": "$session"}),
     Step("smp/operations/steps", {"session_id": "$session"}),
+    Step("smp/operations/evidence", {"session_id": "$session"}),
     Step("smp/session/close", {"session_id": "$session", "status": "completed"}, {"log": "audit_log_id"}),
     Step("smp/audit/get", {"audit_log_id": "$log"}),
     # For operators.

@@ -248,7 +248,11 @@ class TemporalRunEngine(RunEngine):
 
     def sessions(self, task_queue: str, *, limit: int = 100) -> tuple[SessionRun, ...]:
         """See `RunEngine.sessions`."""
-        return self._call(self._sessions(task_queue, limit))
+        return self._call(self._listed(SESSION_WORKFLOW, task_queue, limit))
+
+    def swarms(self, task_queue: str, *, limit: int = 100) -> tuple[SessionRun, ...]:
+        """See `RunEngine.swarms`."""
+        return self._call(self._listed(SWARM_WORKFLOW, task_queue, limit))
 
     def _lighter(self, request: SessionRunRequest, *, limit: int = MAX_PROPOSAL_BYTES) -> SessionRunRequest:
         if self._artifacts is None:
@@ -430,9 +434,9 @@ class TemporalRunEngine(RunEngine):
         client = await self._connected()
         await client.get_workflow_handle(workflow_id).cancel(rpc_timeout=timedelta(seconds=CALL_SECONDS))
 
-    async def _sessions(self, task_queue: str, limit: int) -> tuple[SessionRun, ...]:
+    async def _listed(self, workflow: str, task_queue: str, limit: int) -> tuple[SessionRun, ...]:
         client = await self._connected()
-        query = f'WorkflowType="{SESSION_WORKFLOW}" AND TaskQueue="{task_queue}"'
+        query = f'WorkflowType="{workflow}" AND TaskQueue="{task_queue}"'
         return tuple(
             [
                 SessionRun(

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import quote
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -17,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from smp.domain.errors import NotFound, Unavailable
-from smp.domain.runs import Phase, SessionOutcome, SessionRunState, workflow_id_of
+from smp.domain.runs import Phase, SessionOutcome, SessionRunState, run_page, workflow_id_of
 from smp.ports.run_engine import RunEngine
 from smp.settings import Settings
 
@@ -154,8 +153,8 @@ def final_screen(
 
 def run_url(settings: Settings, outcome: SessionOutcome) -> str:
     """Where the run is seen in Temporal's UI."""
-    name = quote(workflow_id_of(outcome.session_id), safe="")
-    return f"{settings.temporal.ui_url.rstrip('/')}/namespaces/{settings.temporal.namespace}/workflows/{name}"
+    temporal = settings.temporal
+    return run_page(temporal.ui_url, temporal.namespace, workflow_id_of(outcome.session_id))
 
 
 def next_commands(settings: Settings, outcome: SessionOutcome) -> list[str]:

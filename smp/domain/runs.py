@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from datetime import datetime
 from enum import StrEnum
+from urllib.parse import quote
 
 from msgspec import Struct
 
@@ -303,6 +304,11 @@ class SessionOutcome(Struct, frozen=True, kw_only=True):
 def workflow_id_of(session_id: SessionId) -> str:
     """The id of the run that drives a session."""
     return f"session/{session_id}"
+
+
+def run_page(ui_url: str, namespace: str, workflow_id: str) -> str:
+    """Where a run is seen in Temporal's own pages."""
+    return f"{ui_url.rstrip('/')}/namespaces/{namespace}/workflows/{quote(workflow_id, safe='')}"
 
 
 def queue_of(data_dir: str) -> str:

@@ -99,3 +99,7 @@ class RunEngine(abc.ABC):
     @abc.abstractmethod
     def sessions(self, task_queue: str, *, limit: int = 100) -> tuple[SessionRun, ...]:
         """Session runs of a queue (`smp.domain.runs.queue_of`), newest first, ended ones for as long as they are kept."""
+
+    @abc.abstractmethod
+    def swarms(self, task_queue: str, *, limit: int = 100) -> tuple[SessionRun, ...]:
+        """Swarm runs of a queue, as `sessions`; they announce no phase."""

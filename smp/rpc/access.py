@@ -23,7 +23,7 @@ READING = frozenset(
         "smp/search", "smp/community/list", "smp/community/get", "smp/community/boundaries", "smp/navigate", "smp/trace",
         "smp/context", "smp/impact", "smp/diff", "smp/locate", "smp/flow", "smp/graph/why", "smp/conflict",
         "smp/audit/get", "smp/telemetry/hot", "smp/telemetry/node", "smp/operations/map", "smp/operations/source",
-        "smp/operations/sessions", "smp/operations/steps",
+        "smp/operations/sessions", "smp/operations/steps", "smp/operations/evidence",
     }
 )  # fmt: skip
 """Methods that change nothing; a token that may not write can call these, and open and end sessions of mode `read`."""

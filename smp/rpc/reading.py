@@ -8,7 +8,10 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct, UnsetType
 
+from smp.domain.errors import SessionNotFound, Unauthorized
 from smp.domain.graph import Node
+from smp.domain.ids import SessionId
+from smp.domain.sessions import Session
 from smp.ports.graph_store import GraphStore
 from smp.query.context import HotRule
 from smp.query.heat import window_start
@@ -27,6 +30,25 @@ def graph_of(ctx: RequestContext, session_id: str | UnsetType | None = None) -> 
     ctx.services.indexer.ensure_fresh()
     session = given(session_id)
     return ctx.services.graph if session is None else ctx.services.sessions.graph_for(session)
+
+
+def may_see(ctx: RequestContext, session: Session) -> bool:
+    """Whether a session is the caller's to look at: an agent's token sees its own."""
+    return ctx.grant is None or session.agent_id == ctx.grant.agent_id
+
+
+def session_to_look_at(ctx: RequestContext, session_id: str) -> Session:
+    """An open or an ended session.
+
+    Raises:
+        SessionNotFound, Unauthorized: There is none, or it is another agent's.
+    """
+    found = ctx.services.session_store.get(SessionId(session_id))
+    if found is None:
+        raise SessionNotFound(session_id)
+    if not may_see(ctx, found):
+        raise Unauthorized("the session belongs to another agent")
+    return found
 
 
 def note_read(ctx: RequestContext, session_id: str | UnsetType | None, *nodes: Node, method: str) -> None:

@@ -21,16 +21,17 @@ FILES = {
 class Server:
     """`smp serve` in a process of its own, that can be ended and started again at the same address."""
 
-    def __init__(self, repo: Path, *, token: str = "") -> None:
+    def __init__(self, repo: Path, *, token: str = "", settings: dict[str, str] | None = None) -> None:
         self._repo = repo
         self.token = token
+        self._settings = settings or {}
         self.url = ""
         self.start("0")
 
     def start(self, port: str | None = None) -> None:
         arguments = command("serve", "--port", port or self.url.rstrip("/").rsplit(":", 1)[-1], repo=self._repo)
         self._process = subprocess.Popen(
-            arguments, stderr=subprocess.PIPE, text=True, env=environment(SMP_TOKEN=self.token)
+            arguments, stderr=subprocess.PIPE, text=True, env=environment(SMP_TOKEN=self.token, **self._settings)
         )
         assert self._process.stderr is not None
         lines = iter(self._process.stderr.readline, "")

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
 from urllib.parse import quote
 
 import httpx
 import pytest
-from selenium.webdriver import Chrome
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
 
 from smp.client import Client
 from smp.domain.sessions import Concurrency
+from tests.builders.browser import Browser
 from tests.builders.command_line import Checkout
 from tests.builders.served_shop import FILES, Server
 
@@ -34,45 +27,6 @@ PAGES = {
     "sessions": "#/sessions",
     "health": "#/health",
 }
-WAIT_S = 60
-T = TypeVar("T")
-
-
-class Browser:
-    """A headless Chromium at one server."""
-
-    def __init__(self, url: str) -> None:
-        options = Options()
-        for argument in (
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--window-size=1400,1000",
-        ):
-            options.add_argument(argument)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        self.driver = Chrome(options=options, service=Service("/usr/bin/chromedriver"))
-        self.url = url
-
-    def open(self, address: str) -> str:
-        """Go to a page of the console and wait until it is there; its text."""
-        self.driver.get("about:blank")
-        self.driver.get(self.url + address)
-        return self.until(lambda: self.text())
-
-    def text(self) -> str:
-        """What the page shows; empty while it is being made."""
-        main = self.driver.find_element(By.ID, "page")
-        return "" if main.get_attribute("aria-busy") else main.text
-
-    def until(self, look: Callable[[], T]) -> T:
-        """The first true thing that a look gives."""
-        return WebDriverWait(self.driver, WAIT_S).until(lambda _: look())
-
-    def trouble(self) -> list[str]:
-        """What the browser complained of since it was asked last."""
-        return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]  # type: ignore[no-untyped-call]
 
 
 @pytest.fixture(scope="module")
@@ -88,19 +42,6 @@ def browser(server: Server) -> Iterator[Browser]:
     opened = Browser(server.url)
     yield opened
     opened.driver.quit()
-
-
-@pytest.fixture(scope="module")
-def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The accessibility checker's source, from its npm package."""
-    folder = tmp_path_factory.mktemp("axe")
-    done = subprocess.run(
-        ["npm", "pack", "--json", "--silent", "axe-core@4.10.3"], cwd=folder, capture_output=True, text=True, check=True
-    )
-    with tarfile.open(folder / json.loads(done.stdout)[0]["filename"]) as archive:
-        member = archive.extractfile("package/axe.min.js")
-        assert member is not None
-        return member.read().decode()
 
 
 @pytest.mark.parametrize(
@@ -122,13 +63,10 @@ def test_each_page_shows_what_the_server_knows(browser: Browser, page: str, show
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_no_page_has_a_serious_accessibility_fault(browser: Browser, axe: str, page: str) -> None:
+def test_no_page_has_a_serious_accessibility_fault(browser: Browser, page: str) -> None:
     browser.open(PAGES[page])
-    browser.driver.execute_script(axe)
-    found = browser.driver.execute_async_script("axe.run().then(arguments[0])")
-    serious = [one for one in found["violations"] if one["impact"] in ("serious", "critical")]
-    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in serious] == []
-    assert found["passes"]
+    browser.picture(page)
+    assert browser.serious_faults() == []
 
 
 def test_source_and_docstrings_are_text_and_never_html(browser: Browser) -> None:

@@ -457,6 +457,20 @@ export interface StepsParams {
   readonly session_id: string;
 }
 
+/** An open or an ended session. */
+export interface EvidenceParams {
+  readonly session_id: string;
+}
+
+/** The newest first. */
+export interface SwarmsParams {
+  readonly limit?: number;
+}
+
+export interface SwarmParams {
+  readonly swarm_id: string;
+}
+
 /** status: `partial` when a part of a file did not parse; the rest of it counts. */
 export interface MemoryUpdateResult {
   readonly index_state?: IndexStateResult;
@@ -1465,7 +1479,7 @@ export interface ConditionResult {
 }
 
 /** A hard stop. */
-export interface BlockedResult {
+export interface SafetyBlockedResult {
   readonly verdict: "blocked";
   readonly index_state?: IndexStateResult;
   readonly target: string;
@@ -1947,6 +1961,123 @@ export interface OperationsStepResult {
   readonly detail: string | null;
 }
 
+/**
+ * run_page: in Temporal's own pages, where a durable run drives the session. diff: lines; of the box while it is there,
+ * afterwards of the branch that was handed off. pull_request: its address, once there is one.
+ */
+export interface EvidenceResult {
+  readonly index_state?: IndexStateResult;
+  readonly run_page: string | null;
+  readonly pull_request: string | null;
+  readonly commands: readonly (CommandResult)[];
+  readonly verdicts: readonly (VerdictResult)[];
+  readonly diff: readonly (string)[];
+  readonly diff_truncated: boolean;
+}
+
+/** A command in a box. calls: between definitions, that were seen; new_calls: of these, for the first time at the commit. */
+export interface CommandResult {
+  readonly index_state?: IndexStateResult;
+  readonly execution_id: string;
+  readonly sandbox_id: string;
+  readonly command: string;
+  readonly started_at: string;
+  readonly duration_ms: number;
+  readonly exit_code: number;
+  readonly ending: string;
+  readonly calls: number;
+  readonly new_calls: number;
+  readonly network_blocks: readonly (EvidenceBlockedResult)[];
+}
+
+/** An attempt to leave the box. */
+export interface EvidenceBlockedResult {
+  readonly index_state?: IndexStateResult;
+  readonly host: string;
+  readonly port: number;
+  readonly address: string | null;
+  readonly protocol: string | null;
+  readonly process: string | null;
+  readonly reason: string;
+}
+
+/** One run of the gate. functions: those of which no result reaches an assertion. */
+export interface VerdictResult {
+  readonly index_state?: IndexStateResult;
+  readonly verify_result_id: string;
+  readonly target_file: string;
+  readonly test_file: string;
+  readonly status: string;
+  readonly failure_code: string | null;
+  readonly verified_at: string;
+  readonly tests_passed: number;
+  readonly tests_failed: number;
+  readonly mutants_killed: number;
+  readonly mutants_total: number;
+  readonly coverage_delta_pct: number | null;
+  readonly functions: readonly (string)[];
+  readonly mutants: readonly (MutantResult)[];
+}
+
+/** test: the one that noticed, or that should have. */
+export interface MutantResult {
+  readonly index_state?: IndexStateResult;
+  readonly line: number;
+  readonly operator: string;
+  readonly original: string;
+  readonly mutated: string;
+  readonly status: string;
+  readonly test: string | null;
+  readonly reason: string | null;
+}
+
+export interface SwarmsResult {
+  readonly index_state?: IndexStateResult;
+  readonly swarms: readonly (SwarmRunResult)[];
+}
+
+/** status: Temporal's word for the run. */
+export interface SwarmRunResult {
+  readonly index_state?: IndexStateResult;
+  readonly swarm_id: string;
+  readonly status: string;
+  readonly started_at: string;
+  readonly closed_at: string | null;
+  readonly run_page: string;
+}
+
+/** phase: `running`, `merging` or `closed`. merge_order and conflicts: once it has ended. */
+export interface SwarmResult {
+  readonly index_state?: IndexStateResult;
+  readonly swarm_id: string;
+  readonly phase: string;
+  readonly status: string;
+  readonly run_page: string;
+  readonly rows: readonly (SwarmRowResult)[];
+  readonly merge_order: readonly (string)[];
+  readonly conflicts: readonly (SwarmConflictResult)[];
+}
+
+/** loops: times that it was sent back. known: this repository has its session. */
+export interface SwarmRowResult {
+  readonly index_state?: IndexStateResult;
+  readonly number: number;
+  readonly name: string;
+  readonly session_id: string;
+  readonly status: string;
+  readonly phase: string | null;
+  readonly loops: number;
+  readonly reason: string;
+  readonly branch: string | null;
+  readonly known: boolean;
+}
+
+export interface SwarmConflictResult {
+  readonly index_state?: IndexStateResult;
+  readonly file: string;
+  readonly sessions: readonly (string)[];
+}
+
 export interface MemoryUpdated {
   readonly type: "memory_updated";
   readonly changes: Changes;
@@ -2043,7 +2174,7 @@ export interface Methods {
   "smp/session/open": { params: OpenParams; result: SafetyOpenResult };
   "smp/session/recover": { params: RecoverParams; result: RecoveredResult | ExpiredResult };
   "smp/session/close": { params: CloseParams; result: CloseResult };
-  "smp/guard/check": { params: GuardParams; result: ClearResult | RedAlertResult | BlockedResult };
+  "smp/guard/check": { params: GuardParams; result: ClearResult | RedAlertResult | SafetyBlockedResult };
   "smp/dryrun": { params: DryrunParams; result: DryrunResult };
   "smp/checkpoint": { params: FilesParams; result: CheckpointResult };
   "smp/rollback": { params: RollbackParams; result: RollbackResult };
@@ -2065,6 +2196,9 @@ export interface Methods {
   "smp/operations/source": { params: SourceParams; result: SourceResult };
   "smp/operations/sessions": { params: SessionsParams; result: SessionsResult };
   "smp/operations/steps": { params: StepsParams; result: StepsResult };
+  "smp/operations/evidence": { params: EvidenceParams; result: EvidenceResult };
+  "smp/operations/swarms": { params: SwarmsParams; result: SwarmsResult };
+  "smp/operations/swarm": { params: SwarmParams; result: SwarmResult };
 }
 
 /** Methods that change nothing, and may be sent again when a connection breaks. */
@@ -2086,6 +2220,7 @@ export const READING: ReadonlySet<string> = new Set<string>([
   "smp/locate",
   "smp/merkle/tree",
   "smp/navigate",
+  "smp/operations/evidence",
   "smp/operations/map",
   "smp/operations/sessions",
   "smp/operations/source",
@@ -2130,6 +2265,7 @@ export const OF_A_SESSION: ReadonlySet<string> = new Set<string>([
   "smp/handoff/review",
   "smp/handoff/decide",
   "smp/operations/steps",
+  "smp/operations/evidence",
 ]);
 
 type Without<P, K extends PropertyKey> = Omit<P, K> & Partial<Pick<P, K & keyof P>>;
@@ -2309,7 +2445,7 @@ export abstract class Calls<K extends PropertyKey = never> {
   }
 
   /** Whether a file may be written now: scope, locks, heat, and the coverage of what is about to change. */
-  guardCheck(params: Without<GuardParams, K>): Promise<ClearResult | RedAlertResult | BlockedResult> {
+  guardCheck(params: Without<GuardParams, K>): Promise<ClearResult | RedAlertResult | SafetyBlockedResult> {
     return this.call("smp/guard/check", params as GuardParams);
   }
 
@@ -2416,5 +2552,20 @@ export abstract class Calls<K extends PropertyKey = never> {
   /** What a session did, step by step, also while it is open. */
   operationsSteps(params: Without<StepsParams, K>): Promise<StepsResult> {
     return this.call("smp/operations/steps", params as StepsParams);
+  }
+
+  /** Commands with what they were refused, verdicts with each mutant, and the change itself, of one session. */
+  operationsEvidence(params: Without<EvidenceParams, K>): Promise<EvidenceResult> {
+    return this.call("smp/operations/evidence", params as EvidenceParams);
+  }
+
+  /** Swarms of this repository that Temporal knows; -32014 where it does not answer. */
+  operationsSwarms(params: SwarmsParams = {}): Promise<SwarmsResult> {
+    return this.call("smp/operations/swarms", params);
+  }
+
+  /** The board of one swarm: each task with its session, and at the end how the branches merge. */
+  operationsSwarm(params: SwarmParams): Promise<SwarmResult> {
+    return this.call("smp/operations/swarm", params);
   }
 }

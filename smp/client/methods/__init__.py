@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from smp.client.methods.community import AsyncCommunityMethods, CommunityMethods
 from smp.client.methods.enrichment import AsyncEnrichmentMethods, EnrichmentMethods
+from smp.client.methods.evidence import AsyncEvidenceMethods, EvidenceMethods
 from smp.client.methods.handoff import AsyncHandoffMethods, HandoffMethods
 from smp.client.methods.index import AsyncIndexMethods, IndexMethods
 from smp.client.methods.linker import AsyncLinkerMethods, LinkerMethods
@@ -31,6 +32,7 @@ class Methods(
     VerifyMethods,
     HandoffMethods,
     OperationsMethods,
+    EvidenceMethods,
 ):
     """Every method of the protocol."""
 
@@ -49,5 +51,6 @@ class AsyncMethods(
     AsyncVerifyMethods,
     AsyncHandoffMethods,
     AsyncOperationsMethods,
+    AsyncEvidenceMethods,
 ):
     """Every method of the protocol, awaited."""

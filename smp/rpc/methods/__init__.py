@@ -7,6 +7,7 @@ from types import ModuleType
 from smp.rpc.methods import (
     community,
     enrichment,
+    evidence,
     handoff,
     index,
     linker,
@@ -34,4 +35,5 @@ METHOD_GROUPS: tuple[ModuleType, ...] = (
     verify,
     handoff,
     operations,
+    evidence,
 )

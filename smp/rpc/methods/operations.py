@@ -6,8 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from smp.domain.access import Grant
-from smp.domain.errors import Invalid, NodeNotFound, SessionNotFound, Unauthorized, Unavailable
+from smp.domain.errors import Invalid, NodeNotFound, Unavailable
 from smp.domain.ids import FilePath, SessionId
 from smp.domain.runs import queue_of
 from smp.domain.sessions import Concurrency, Session, SessionMode, SessionStatus
@@ -16,7 +15,7 @@ from smp.query.map import code_map
 from smp.query.resolve import resolve_node
 from smp.rpc.context import RequestContext
 from smp.rpc.method import rpc_method
-from smp.rpc.reading import graph_of, rfc3339
+from smp.rpc.reading import graph_of, may_see, rfc3339, session_to_look_at
 from smp.rpc.wire import Params, Path, Result, SessionRef
 
 LINES_LIMIT = 20_000
@@ -171,7 +170,7 @@ class SessionsResult(Result, frozen=True, kw_only=True):
 def sessions(params: SessionsParams, ctx: RequestContext) -> SessionsResult:
     """Sessions with their locks, boxes and phases; an agent's token sees its own."""
     store = ctx.services.session_store
-    mine = [one for one in store.sessions() if _may_see(ctx.grant, one)]
+    mine = [one for one in store.sessions() if may_see(ctx, one)]
     mine.sort(key=lambda one: (one.opened_at, one.id), reverse=True)
     phases = _phases(ctx)
     return SessionsResult(
@@ -179,10 +178,6 @@ def sessions(params: SessionsParams, ctx: RequestContext) -> SessionsResult:
         total=len(mine),
         runs_known=phases is not None,
     )
-
-
-def _may_see(grant: Grant | None, session: Session) -> bool:
-    return grant is None or session.agent_id == grant.agent_id
 
 
 def _phases(ctx: RequestContext) -> dict[SessionId, str] | None:
@@ -246,11 +241,7 @@ class StepsResult(Result, frozen=True, kw_only=True):
 @rpc_method("smp/operations/steps")
 def steps(params: StepsParams, ctx: RequestContext) -> StepsResult:
     """What a session did, step by step, also while it is open."""
-    found = ctx.services.session_store.get(SessionId(params.session_id))
-    if found is None:
-        raise SessionNotFound(params.session_id)
-    if not _may_see(ctx.grant, found):
-        raise Unauthorized("the session belongs to another agent")
+    found = session_to_look_at(ctx, params.session_id)
     phases = _phases(ctx) or {}
     return StepsResult(
         session=_session(found, ctx, phases.get(found.id)),
