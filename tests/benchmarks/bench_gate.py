@@ -5,7 +5,7 @@
 Sources come from the package index, once, into the user's cache folder. `--tools` is a virtual environment with mutmut,
 cosmic-ray and pytest; the other tools and our runner then judge the same files with the same tests one after the other, in a
 copy each, three times (cosmic-ray once), and processor seconds are counted (a busy machine stretches the clock, not these).
-Kills are not compared one by one: each tool makes mutants of its own, so each line says how many there were.
+Each tool makes mutants of its own: where two have made the very same change of a function, their verdicts are compared.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec import Struct
 from platformdirs import user_cache_path
 
 from smp.adapters.mutator_native import NativeMutator
 from smp.domain.ids import FilePath
 from tests.benchmarks.assert_check import check
+from tests.benchmarks.mutant_texts import changed_function, mutmut_functions, patched
 
 PACKAGES = (
     ("itsdangerous", "2.2.0", "src", "tests"),
@@ -83,11 +85,22 @@ def vacuous() -> None:
 def spent(command: list[str], folder: Path, **environment: str) -> tuple[float, str]:
     """Processor seconds of a command with all its children, and what it printed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
-        command, cwd=folder, env={**os.environ, "PYTHONPATH": "src", **environment}, capture_output=True, text=True
+        command, cwd=folder, env={**inherited, "PYTHONPATH": "src", **environment}, capture_output=True, text=True
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout + done.stderr
+
+
+class Judged(Struct, frozen=True):
+    """A tool's run: processor seconds, and (what was changed where that is one function, whether it was noticed) of each mutant."""
+
+    seconds: float
+    mutants: tuple[tuple[str | None, bool], ...]
+
+    def noticed(self) -> int:
+        return sum(killed for _, killed in self.mutants)
 
 
 def price(tools: Path) -> None:
@@ -95,29 +108,46 @@ def price(tools: Path) -> None:
     name, version, *_ = PACKAGES[0]
     for target, test, with_cosmic_ray in PRICED:
         prices: dict[str, list[float]] = {}
+        judged: dict[str, Judged] = {}
         for attempt in range(ROUNDS):
             tried = ("ours", "mutmut", *(("cosmic-ray",) if with_cosmic_ray and not attempt else ()))
             for tool in tried:
                 with tempfile.TemporaryDirectory() as scratch:
                     folder = Path(scratch, tool)
                     shutil.copytree(unpacked(name, version), folder)
-                    seconds, mutants, killed = TOOLS[tool](tools, folder, target, test)
-                if not mutants:
+                    found = judged[tool] = TOOLS[tool](tools, folder, target, test)
+                if not found.mutants:
                     sys.exit(f"{tool}: no mutants of {target}")
-                prices.setdefault(tool, []).append(1000 * seconds / mutants)
-                each = f"{prices[tool][-1]:.1f} ms each"
-                print(f"{target}: {tool}: {mutants} mutants, {killed} killed, {seconds:.2f} CPU s, {each}", flush=True)
+                prices.setdefault(tool, []).append(1000 * found.seconds / len(found.mutants))
+                print(
+                    f"{target}: {tool}: {len(found.mutants)} mutants, {found.noticed()} killed, "
+                    f"{found.seconds:.2f} CPU s, {prices[tool][-1]:.1f} ms each",
+                    flush=True,
+                )
         middle = {tool: statistics.median(found) for tool, found in prices.items()}
         better = min(cost for tool, cost in middle.items() if tool != "ours")
         print(
             f"{target}: median {middle['ours']:.1f} ms, the better of the others {better:.1f}: {better / middle['ours']:.2f} times"
         )
+        for tool, found in judged.items():
+            if tool != "ours":
+                print(f"{target}: {agreement(judged['ours'], found)} {tool}")
 
 
-def ours(tools: Path, folder: Path, target: str, test: str) -> tuple[float, int, int]:
+def agreement(ours: Judged, theirs: Judged) -> str:
+    """On how many of the changes that both tools made they say the same, and what they say otherwise of."""
+    mine = {text: killed for text, killed in ours.mutants if text is not None}
+    same = {text: killed for text, killed in theirs.mutants if text in mine}
+    apart = [(text, killed) for text, killed in same.items() if mine[text] != killed]
+    words = "".join(f"; noticed by {'them' if killed else 'us'} alone: {text[:200]}" for text, killed in apart)
+    return f"{len(same) - len(apart)} of {len(same)} verdicts on the same changes are equal{words}; beside"
+
+
+def ours(tools: Path, folder: Path, target: str, test: str) -> Judged:
     python = tools / "bin" / "python"
     source = (folder / target).read_bytes()
-    found = NativeMutator().enumerate(FilePath(target), source, lines=None)
+    mutator = NativeMutator()
+    found = mutator.enumerate(FilePath(target), source, lines=None)
     job = {
         "target": target,
         "tests": [test],
@@ -134,48 +164,60 @@ def ours(tools: Path, folder: Path, target: str, test: str) -> tuple[float, int,
     result = json.loads((folder / "mutation.json").read_text())
     if result["state"] != "clean":
         sys.exit(f"ours: {result.get('output')}\n{text}")
-    judged = [status for _, status, _ in result["verdicts"] if status in ("killed", "timeout", "survived")]
-    return seconds, len(judged), len(judged) - judged.count("survived")
+    texts = {one.index: changed_function(source.decode(), mutator.apply(source, one).decode()) for one in found}
+    verdicts = [(texts[index], status) for index, status, _ in result["verdicts"]]
+    return Judged(
+        seconds,
+        tuple((text, status != "survived") for text, status in verdicts if status in ("killed", "timeout", "survived")),
+    )
 
 
-def mutmut(tools: Path, folder: Path, target: str, test: str) -> tuple[float, int, int]:
+def mutmut(tools: Path, folder: Path, target: str, test: str) -> Judged:
     (folder / "setup.cfg").write_text(f"[mutmut]\npaths_to_mutate={target}\ntests_dir={test}\nalso_copy=src\n")
     (folder / "pyproject.toml").unlink()  # its pytest options turn warnings about the tool into errors
     seconds, text = spent([str(tools / "bin" / "mutmut"), "run", "--max-children", "1"], folder)
-    states = [
-        code
-        for meta in (folder / "mutants").rglob("*.meta")
-        for code in json.loads(meta.read_text())["exit_code_by_key"].values()
-    ]
-    if not states:
-        print(text[-1500:])
-    judged = [code for code in states if code not in (None, 33, 34)]  # not run, no tests, skipped
-    return seconds, len(judged), sum(code != 0 for code in judged)
+    generated = folder / "mutants" / target
+    if not generated.exists():
+        sys.exit(f"mutmut: {text[-1500:]}")
+    states = json.loads(generated.with_name(f"{generated.name}.meta").read_text())["exit_code_by_key"]
+    texts = mutmut_functions(generated.read_text())
+    judged = {key: code for key, code in states.items() if code not in (None, 33, 34)}  # not run, no tests, skipped
+    return Judged(seconds, tuple((texts.get(key.rpartition(".")[2]), code != 0) for key, code in judged.items()))
 
 
-def cosmic_ray(tools: Path, folder: Path, target: str, test: str) -> tuple[float, int, int]:
+def cosmic_ray(tools: Path, folder: Path, target: str, test: str) -> Judged:
     python = tools / "bin" / "python"
     (folder / "cr.toml").write_text(
         f'[cosmic-ray]\nmodule-path = "{target}"\ntimeout = 30.0\nexcluded-modules = []\n'
         f'test-command = "{python} -m pytest -x -q -p no:cacheprovider {test}"\n[cosmic-ray.distributor]\nname = "local"\n'
     )
+    source = (folder / target).read_text()
     program = str(tools / "bin" / "cosmic-ray")
     first, text = spent([program, "init", "cr.toml", "s.sqlite"], folder)
     second, more = spent([program, "exec", "cr.toml", "s.sqlite"], folder)
     _, dump = spent([program, "dump", "s.sqlite"], folder)
     outcomes = [json.loads(line)[1] for line in dump.splitlines() if line.startswith("[")]
     if not outcomes:
-        print((text + more)[-1500:])
-    judged = [one["test_outcome"] for one in outcomes if one]
-    return first + second, len(judged), sum("killed" in outcome.lower() for outcome in judged)
+        sys.exit(f"cosmic-ray: {(text + more)[-1500:]}")
+    return Judged(
+        first + second,
+        tuple(
+            (
+                changed_function(source, patched(source, (one.get("diff") or "").splitlines())),
+                "killed" in one["test_outcome"].lower(),
+            )
+            for one in outcomes
+            if one
+        ),
+    )
 
 
-TOOLS: dict[str, Callable[[Path, Path, str, str], tuple[float, int, int]]] = {
+TOOLS: dict[str, Callable[[Path, Path, str, str], Judged]] = {
     "ours": ours,
     "mutmut": mutmut,
     "cosmic-ray": cosmic_ray,
 }
-"""(tools, copy of the package, target, test) → processor seconds, mutants judged, mutants noticed."""
+"""(tools, copy of the package, target, test) → what it found."""
 
 
 def main() -> None:

@@ -7,16 +7,23 @@ from __future__ import annotations
 import __future__
 
 import ast
+import contextlib
 import gc
+import hashlib
 import io
+import marshal
 import os
+import shutil
+import tempfile
 import tokenize
 import types
 import warnings
 from importlib.machinery import SourceFileLoader
 from typing import NamedTuple
 
+from _pytest.assertion import rewrite
 from _pytest.assertion.rewrite import AssertionRewritingHook as Rewriter
+from mutation_forks import GoOn
 
 
 def compile_quietly(source: bytes, path: str) -> types.CodeType | None:
@@ -209,31 +216,69 @@ def module_imports(tree: ast.AST):
             yield from module_imports(node)
 
 
-def on_first_import(target: str, call) -> None:
-    """Call when the file is about to be imported for the first time, by Python's own importer or by pytest's."""
-    waiting = [call]
+class TargetImport:
+    """What happens when the target is imported, by Python's own importer or by pytest's.
 
-    def see(path: str) -> None:
-        if waiting and os.path.realpath(path) == target:
-            waiting.pop()()
+    Attributes:
+        first: Called once, when the import is about to begin.
+        code: Run in place of the file's; None for the file's own.
+    """
 
-    for importer, original in ((SourceFileLoader, SourceFileLoader.exec_module), (Rewriter, Rewriter.exec_module)):
+    def __init__(self, target: str) -> None:
+        self.target, self.name = target, os.path.basename(target)
+        self.first = None
+        self.code: types.CodeType | None = None
+        for importer, original in ((SourceFileLoader, SourceFileLoader.exec_module), (Rewriter, Rewriter.exec_module)):
 
-        def exec_module(self, module, original=original):
-            see(module.__spec__.origin or "")
-            return original(self, module)
+            def exec_module(loader, module, original=original):
+                is_target = self.is_target(module.__spec__.origin or "")
+                if is_target and self.first is not None:
+                    first, self.first = self.first, None
+                    with contextlib.suppress(GoOn):
+                        first()
+                if is_target and self.code is not None:
+                    exec(self.code, module.__dict__)  # noqa: S102 - the mutant in place of the file, as its loader does
+                else:
+                    original(loader, module)
 
-        importer.exec_module = exec_module
+            importer.exec_module = exec_module
+
+    def is_target(self, path: str) -> bool:
+        return path.endswith(self.name) and os.path.realpath(path) == self.target
 
 
-def replace_on_import(target: str, code: types.CodeType) -> None:
-    """Hand out `code` whenever the file is imported from now on in this process."""
-    for importer, original in ((SourceFileLoader, SourceFileLoader.exec_module), (Rewriter, Rewriter.exec_module)):
+class CompiledOnce:
+    """Modules that one process compiles are had by all that are forked from the one that entered: no bytecode is written.
 
-        def exec_module(self, module, original=original):
-            if os.path.realpath(module.__spec__.origin or "") == target:
-                exec(code, module.__dict__)  # noqa: S102 - the mutant in place of the file, as its loader does
-            else:
-                original(self, module)
+    The code lies in a folder by its source, pytest's rewritten tests included. It goes with the one that entered.
+    """
 
-        importer.exec_module = exec_module
+    def __enter__(self) -> None:
+        self.folder, self.owner = tempfile.mkdtemp(prefix="smp-code-"), os.getpid()
+        compiled, rewritten = SourceFileLoader.source_to_code, rewrite._rewrite_test
+
+        def source_to_code(loader, data, path, **options):
+            return self.kept(b"plain", path, data, lambda: compiled(loader, data, path, **options))
+
+        def rewrite_test(path, config):
+            return os.stat(path), self.kept(b"rewritten", path, path.read_bytes(), lambda: rewritten(path, config)[1])
+
+        SourceFileLoader.source_to_code, rewrite._rewrite_test = source_to_code, rewrite_test
+
+    def __exit__(self, *error: object) -> None:
+        if os.getpid() == self.owner:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def kept(self, kind: bytes, path: object, data: bytes, compiled) -> types.CodeType:
+        name = hashlib.sha256(b"\0".join([kind, os.fsencode(path), data])).hexdigest()
+        place = os.path.join(self.folder, name)
+        try:
+            with open(place, "rb") as file:
+                return marshal.load(file)  # noqa: S302 - what a process of this run has just written
+        except (OSError, EOFError, ValueError, TypeError):
+            code = compiled()
+        part = f"{place}.{os.getpid()}"
+        with open(part, "wb") as file:
+            marshal.dump(code, file)
+        os.replace(part, place)
+        return code
