@@ -29,15 +29,17 @@ soak: setup ## What is too long for CI
 docs: setup ## The documentation as a static site, in build/site
 	@.venv/bin/zensical build --strict --clean
 
-up: setup ## Start what runs as a server: Temporal (Neo4j and Weaviate come with the server profile)
+up: setup ## Start the servers of the server profile: Neo4j, Weaviate and Temporal
+	@$(PY) infra/servers.py up
 	@.venv/bin/smp temporal start
 
-down: setup ## Stop the Temporal servers that `make up` and `make demo` started; data stays
+down: setup ## Stop the servers that `make up` and `make demo` started; data stays
 	@$(PY) -m examples.demo --down
 	@.venv/bin/smp temporal stop
+	@$(PY) infra/servers.py down
 
 lock: setup ## Resolve pyproject.toml anew into requirements.lock
-	@$(PY) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --extra dev --output-file requirements.lock pyproject.toml
+	@$(PY) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --extra dev --extra server --output-file requirements.lock pyproject.toml
 
 clean: ## Remove what was built inside the checkout
 	rm -rf .venv build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache .coverage

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Everything that the project needs on this machine: Debian packages (as root), the virtual environment from the lock.
 # Idempotent; says what it does before it does it; a failure is one sentence with the way out.
-# With --tests also what only tests need: a browser.
+# With --tests also what only tests need: a browser, and the servers of the server profile.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -15,6 +15,10 @@ ldconfig -p 2>/dev/null | grep -q 'libseccomp\.so\.2' || need="$need libseccomp2
 command -v setpriv >/dev/null 2>&1 || need="$need util-linux"
 if [ "${1:-}" = --tests ]; then
     command -v chromedriver >/dev/null 2>&1 || need="$need chromium chromium-driver"
+    # Neo4j is started from its jars, Weaviate is built (infra/neo4j/README.md, infra/weaviate/README.md)
+    command -v java >/dev/null 2>&1 && command -v javac >/dev/null 2>&1 || need="$need openjdk-17-jdk-headless"
+    command -v mvn >/dev/null 2>&1 || need="$need maven"
+    command -v go >/dev/null 2>&1 || need="$need golang-go"
 fi
 python=$(command -v python3 || true)
 [ -n "$python" ] || need="$need python3 python3-venv"
@@ -55,3 +59,9 @@ fi
 
 # The boxes run CPython 3.13 or 3.12 where pyenv or PATH has one, else from a Debian root made once, else the platform's own.
 .venv/bin/python infra/python/ensure.py >/dev/null || stop "no interpreter for the sandbox; see infra/python/README.md"
+
+# Servers that contract tests need come from package registries, once; beside the first stages, which need none of them.
+if [ "${1:-}" = --tests ]; then
+    log="${TMPDIR:-/tmp}/smp-servers-$(id -u).log"
+    nohup nice -n 10 .venv/bin/python infra/servers.py provide >"$log" 2>&1 &
+fi

@@ -68,6 +68,8 @@ def stages_of(chore: str, reports: Path) -> list[Stage]:
             *static_stages(),
             pytest("unit", "tests/unit", "tests/architecture", "-n", "2", *coverage, reports=reports),
             pytest("languages", "tests/languages", "-n", "2", reports=reports),
+            # set-up has begun it; here it ends, outside the time limit of a single test
+            Stage("servers", [python, "infra/servers.py", "provide"]),
             pytest("contract", "tests/contract", reports=reports),
             pytest("protocol", "tests/protocol", reports=reports),
             pytest("workflows", "tests/workflows", reports=reports),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from smp.adapters.clock_system import SystemClock
 from smp.adapters.graph_sqlite import SqliteGraphStore
 from smp.adapters.link_archives_sqlite import SqliteLinkArchives
+from smp.adapters.repository_id import repository_id
 from smp.adapters.sessions_sqlite.artifacts import SqliteArtifactStore
 from smp.adapters.sessions_sqlite.notifications import SqliteNotifier
 from smp.adapters.sessions_sqlite.sessions import SqliteSessionStore
@@ -23,19 +24,24 @@ from smp.settings import Settings
 if TYPE_CHECKING:
     from temporalio.client import Client
 
+    from smp.adapters.neo4j import Neo4jGraphStore
+    from smp.adapters.neo4j.database import Neo4jDatabase
     from smp.handoff.code_hosts import CodeHost
     from smp.handoff.pull_request import HandoffService
     from smp.handoff.review import ReviewService
     from smp.indexing.distribution import SnapshotService
     from smp.integrity.equivalents import EquivalentMutants
     from smp.integrity.verdict import IntegrityService
+    from smp.ports.artifact_store import ArtifactStore
     from smp.ports.clock import Clock
     from smp.ports.embedder import Embedder
     from smp.ports.forge import Forge
     from smp.ports.graph_analytics import GraphAnalytics
     from smp.ports.keyring import Keyring
+    from smp.ports.notifier import Notifier
     from smp.ports.run_engine import RunEngine
     from smp.ports.sandbox_driver import SandboxDriver
+    from smp.ports.session_store import SessionStore
     from smp.ports.token_store import TokenStore
     from smp.ports.vector_index import VectorIndex
     from smp.records.recorder import Recorder
@@ -71,23 +77,22 @@ def deferred(make: Callable[[], T]) -> T:
 
 
 def build_platform(settings: Settings) -> Services:
-    """The embedded profile of one repository.
+    """The services of one repository, on the stores that the settings name.
 
-    Opens (and on first use creates) the stores under `settings.data_dir`; starts no process and no thread.
+    Opens (and on first use creates) what lies under `settings.data_dir`, or connects to the server; starts no process.
 
     Raises:
         Invalid: The repository is no git repository, or carries state of its own (`refuse_shipped_state`).
-        Unavailable: The data directory cannot be written.
+        Unavailable: The data directory cannot be written, or a server that the settings name does not answer.
     """
     refuse_shipped_state(settings)
     clock = SystemClock()
     sources = GitSourceTree(settings)
-    graph = SqliteGraphStore(settings)
-    vectors = deferred(lambda: _vectors(settings))
+    database = _database(settings) if settings.graph_in_neo4j or settings.sessions_in_neo4j else None
+    graph = _graph(settings, database)
     embedder = deferred(lambda: _embedder(settings))
-    session_store = SqliteSessionStore(settings)
-    artifacts = SqliteArtifactStore(settings)
-    notifier = SqliteNotifier(settings)
+    vectors = deferred(lambda: _vectors(settings, embedder))
+    session_store, artifacts, notifier = _session_stores(settings, database)
     driver = deferred(lambda: _driver(settings, clock))
     indexer = Indexer(
         settings=settings,
@@ -99,7 +104,7 @@ def build_platform(settings: Settings) -> Services:
         telemetry=graph,
         vectors=vectors,
         embedder=embedder,
-        analytics=deferred(_analytics),
+        analytics=deferred(lambda: _analytics(settings, database)),
         notifier=notifier,
         archives=SqliteLinkArchives(settings.data_dir),
     )
@@ -301,7 +306,35 @@ async def connect_temporal(settings: Settings) -> Client:
     return await connect(settings.temporal)
 
 
-def _vectors(settings: Settings) -> VectorIndex:
+def _database(settings: Settings) -> Neo4jDatabase:
+    from smp.adapters.neo4j.database import Neo4jDatabase
+
+    return Neo4jDatabase(settings.graph, repository_id(settings))
+
+
+def _graph(settings: Settings, database: Neo4jDatabase | None) -> SqliteGraphStore | Neo4jGraphStore:
+    if database is None or not settings.graph_in_neo4j:
+        return SqliteGraphStore(settings)
+    from smp.adapters.neo4j import Neo4jGraphStore
+
+    return Neo4jGraphStore(database)
+
+
+def _session_stores(settings: Settings, database: Neo4jDatabase | None) -> tuple[SessionStore, ArtifactStore, Notifier]:
+    if database is None or not settings.sessions_in_neo4j:
+        return SqliteSessionStore(settings), SqliteArtifactStore(settings), SqliteNotifier(settings)
+    from smp.adapters.neo4j.artifacts import Neo4jArtifactStore
+    from smp.adapters.neo4j.notifications import Neo4jNotifier
+    from smp.adapters.neo4j.sessions import Neo4jSessionStore
+
+    return Neo4jSessionStore(database), Neo4jArtifactStore(database), Neo4jNotifier(database)
+
+
+def _vectors(settings: Settings, embedder: Embedder) -> VectorIndex:
+    if settings.vectors_in_weaviate:
+        from smp.adapters.vectors_weaviate import WeaviateVectorIndex
+
+        return WeaviateVectorIndex(settings.vectors, repository_id(settings), embedder.model)
     from smp.adapters.vectors_embedded import EmbeddedVectorIndex
 
     return EmbeddedVectorIndex(settings)
@@ -317,7 +350,11 @@ def _embedder(settings: Settings) -> Embedder:
     return OnnxEmbedder(settings.embedding.folder) if settings.embedding.provider == "onnx" else shipped_model()
 
 
-def _analytics() -> GraphAnalytics:
+def _analytics(settings: Settings, database: Neo4jDatabase | None) -> GraphAnalytics:
+    if database is not None and settings.graph_in_neo4j:
+        from smp.adapters.neo4j.analytics import GdsAnalytics
+
+        return GdsAnalytics(database)
     from smp.adapters.analytics_igraph import IgraphAnalytics
 
     return IgraphAnalytics()
@@ -330,7 +367,7 @@ def _driver(settings: Settings, clock: Clock) -> SandboxDriver:
     return BubblewrapDriver(settings, clock, tracer=EbpfTracer())
 
 
-def _runs(settings: Settings, artifacts: SqliteArtifactStore) -> RunEngine:
+def _runs(settings: Settings, artifacts: ArtifactStore) -> RunEngine:
     from smp.adapters.runs_temporal import TemporalRunEngine
 
     return TemporalRunEngine(settings, artifacts)

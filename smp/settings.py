@@ -7,10 +7,11 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
-from platformdirs import user_cache_path
+from platformdirs import user_cache_path, user_data_path
 
 from smp.domain.errors import Invalid
 
@@ -45,6 +46,51 @@ class EmbeddingSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     api_key: str = ""
     timeout_ms: Annotated[int, msgspec.Meta(ge=1)] = 30_000
     batch: Annotated[int, msgspec.Meta(ge=1, le=2048)] = 64
+
+
+class GraphSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where the graph lives, and sessions where `[sessions] store` says so too (docs/server-profile.md).
+
+    Attributes:
+        store: `sqlite` or `neo4j`; by the profile when empty.
+        url: `bolt://host:port`, or `neo4j+s://…` for a cluster. One that is not this machine counts only from the environment.
+        user, password: Of Neo4j; without a password none is sent. The password comes from the environment alone.
+        repository: Id under which this repository's state is kept; made once for each data directory when empty. From the
+            environment alone: who names it reads and writes what is kept under it.
+        patience_s: How long a call waits for a server that is away before it answers -32014.
+    """
+
+    store: Literal["", "sqlite", "neo4j"] = ""
+    url: str = "bolt://127.0.0.1:7687"
+    user: str = "neo4j"
+    password: str = ""
+    database: str = "neo4j"
+    repository: str = ""
+    patience_s: Annotated[float, msgspec.Meta(ge=0)] = 20.0
+
+
+class VectorsSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where vectors live.
+
+    Attributes:
+        store: `embedded` or `weaviate`; by the profile when empty.
+        url: Of Weaviate's HTTP interface; grpc_port: of the other one, on the same host. A host that is not this machine counts
+            only from the environment, and so does api_key.
+        patience_s: How long a call waits for a server that is away before it answers -32014.
+    """
+
+    store: Literal["", "embedded", "weaviate"] = ""
+    url: str = "http://127.0.0.1:8080"
+    grpc_port: int = 50051
+    api_key: str = ""
+    patience_s: Annotated[float, msgspec.Meta(ge=0)] = 20.0
+
+
+class SessionsSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where sessions, locks, audit, artifacts and notifications live: `sqlite`, or `neo4j` as `[graph]` names it; by the
+    profile when empty."""
+
+    store: Literal["", "sqlite", "neo4j"] = ""
 
 
 class SandboxSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -134,22 +180,43 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Attributes:
     repo: The repository's root. data_dir: where its state lives (default `<repo>/.smp`).
     cache_dir: Per-user cache outside any repository: servers that were built, interpreters, package layers.
-    profile: `embedded`.
+    profile: `embedded`, or `server`: Neo4j and Weaviate where a store is not named.
     token: Bearer token of the server; never logged.
     """
 
     repo: Path
     data_dir: Path
     cache_dir: Path
-    profile: str = "embedded"
+    profile: Literal["embedded", "server"] = "embedded"
     token: str = ""
     index: IndexSettings = IndexSettings()
+    graph: GraphSettings = GraphSettings()
+    vectors: VectorsSettings = VectorsSettings()
+    sessions: SessionsSettings = SessionsSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     sandbox: SandboxSettings = SandboxSettings()
     temporal: TemporalSettings = TemporalSettings()
     serve: ServeSettings = ServeSettings()
     safety: SafetySettings = SafetySettings()
     forge: ForgeSettings = ForgeSettings()
+
+    @property
+    def graph_in_neo4j(self) -> bool:
+        """Whether the graph is on the server."""
+        return (self.graph.store or self._by_profile("sqlite", "neo4j")) == "neo4j"
+
+    @property
+    def sessions_in_neo4j(self) -> bool:
+        """Whether sessions are on the server."""
+        return (self.sessions.store or self._by_profile("sqlite", "neo4j")) == "neo4j"
+
+    @property
+    def vectors_in_weaviate(self) -> bool:
+        """Whether vectors are on the server."""
+        return (self.vectors.store or self._by_profile("embedded", "weaviate")) == "weaviate"
+
+    def _by_profile(self, embedded: str, server: str) -> str:
+        return server if self.profile == "server" else embedded
 
 
 def load_settings(repo: Path, *, data_dir: Path | None = None, environ: Mapping[str, str] | None = None) -> Settings:
@@ -159,7 +226,7 @@ def load_settings(repo: Path, *, data_dir: Path | None = None, environ: Mapping[
         repo: Its root (a folder; whether it is a git repository is checked by the source tree).
         data_dir: Overrides `SMP_DATA_DIR` and the default.
         environ: The process environment when None. `SMP_<SECTION>_<OPTION>` overrides the file, e.g.
-            `SMP_TEMPORAL_ADDRESS`; `SMP_TOKEN`, `SMP_CACHE_DIR`, `SMP_DATA_DIR` stand alone.
+            `SMP_TEMPORAL_ADDRESS`; `SMP_TOKEN`, `SMP_PROFILE`, `SMP_CACHE_DIR`, `SMP_DATA_DIR` stand alone.
 
     Raises:
         Invalid: The folder does not exist, or an option is unknown or of the wrong type; the message names it.
@@ -190,23 +257,63 @@ def load_settings(repo: Path, *, data_dir: Path | None = None, environ: Mapping[
         "data_dir": str(data.expanduser().absolute()),
         "cache_dir": str(cache.expanduser().absolute()),
     }
+    if env.get("SMP_PROFILE"):
+        raw["profile"] = env["SMP_PROFILE"]
     if env.get("SMP_TOKEN"):
         raw["token"] = env["SMP_TOKEN"]
     try:
-        return msgspec.convert(raw, Settings, strict=False, dec_hook=_decode)
+        settings = msgspec.convert(raw, Settings, strict=False, dec_hook=_decode)
+        if settings.vectors_in_weaviate and not settings.vectors.api_key:
+            vectors = msgspec.structs.replace(settings.vectors, api_key=_local_key(settings.vectors.url))
+            settings = msgspec.structs.replace(settings, vectors=vectors)
+        return settings
     except msgspec.ValidationError as error:
         raise Invalid(f"settings: {error}; see docs/configuration.md", path="smp.toml") from error
 
 
+def local_servers() -> Path:
+    """Where `make up` keeps the data of Neo4j and Weaviate, and the key of the latter."""
+    return user_data_path("smp") / "servers"
+
+
+def _local_key(url: str) -> str:
+    """The key of the Weaviate that `make up` has started, for a URL of this machine; empty when there is none."""
+    if urlsplit(url).hostname not in _LOOPBACK:
+        return ""
+    try:
+        return (local_servers() / "weaviate.key").read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+_FROM_OUTSIDE = {
+    "sandbox": ("egress", "allowed_hosts"),
+    "graph": ("user", "password", "database", "repository"),
+    "vectors": ("api_key",),
+}
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
 def _refuse_ways_out(raw: dict[str, object]) -> None:
-    """`smp.toml` comes with the repository; what may leave its boxes is for whoever runs the platform to say."""
-    table = raw.get("sandbox")
-    for option in ("egress", "allowed_hosts"):
-        if isinstance(table, dict) and table.get(option):
-            raise Invalid(
-                f"[sandbox] {option} in smp.toml is not believed; set SMP_SANDBOX_{option.upper()} in the environment",
-                path="smp.toml",
-            )
+    """`smp.toml` comes with the repository; what may leave its boxes, and on which server under whose name its state is kept,
+    is for whoever runs the platform to say."""
+    for section, options in _FROM_OUTSIDE.items():
+        table = raw.get(section)
+        for option in options:
+            if isinstance(table, dict) and table.get(option):
+                raise _disbelieved(section, option)
+    for section in ("graph", "vectors"):
+        table = raw.get(section)
+        url = table.get("url") if isinstance(table, dict) else None
+        if isinstance(url, str) and urlsplit(url).hostname not in _LOOPBACK:
+            raise _disbelieved(section, "url")
+
+
+def _disbelieved(section: str, option: str) -> Invalid:
+    return Invalid(
+        f"[{section}] {option} in smp.toml is not believed; set SMP_{section.upper()}_{option.upper()} in the environment",
+        path="smp.toml",
+    )
 
 
 def _read_file(path: Path) -> dict[str, object]:

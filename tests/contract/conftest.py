@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ import pytest
 
 from smp.adapters.graph_sqlite import SqliteGraphStore
 from smp.adapters.memory import MemoryStore
+from smp.adapters.neo4j import Neo4jGraphStore
+from smp.adapters.neo4j.database import Neo4jDatabase
 from smp.domain.graph import (
     Edge,
     EdgeKind,
@@ -24,27 +27,59 @@ from smp.domain.graph import (
 )
 from smp.domain.ids import ContentHash, FilePath, mint_node_id
 from smp.domain.metadata import Annotation, Comment, Metadata
-from smp.settings import load_settings
+from smp.settings import GraphSettings, VectorsSettings, load_settings
+from tests.builders.server_profile import started
 
-Store = MemoryStore | SqliteGraphStore
+Store = MemoryStore | SqliteGraphStore | Neo4jGraphStore
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(scope="session")
+def neo4j(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphSettings]:
+    """A real server; tests share it and name repositories of their own."""
+    with started("neo4j", tmp_path_factory.mktemp("servers")) as ports:
+        yield GraphSettings(store="neo4j", url=f"bolt://127.0.0.1:{ports['SMP_NEO4J_PORT']}", patience_s=20)
+
+
+@pytest.fixture(scope="session")
+def weaviate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorsSettings]:
+    """A real server; tests share it and name repositories of their own."""
+    with started("weaviate", tmp_path_factory.mktemp("servers")) as ports:
+        url, grpc = f"http://127.0.0.1:{ports['SMP_WEAVIATE_PORT']}", int(ports["SMP_WEAVIATE_GRPC_PORT"])
+        key = ports["SMP_VECTORS_API_KEY"]
+        yield VectorsSettings(store="weaviate", url=url, grpc_port=grpc, api_key=key, patience_s=20)
+
+
+def open_neo4j(settings: GraphSettings) -> Neo4jGraphStore:
+    """An empty store of a repository that nobody else has."""
+    return Neo4jGraphStore(Neo4jDatabase(settings, uuid.uuid4().hex))
+
+
+@pytest.fixture(params=["memory", "sqlite", "neo4j"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     """Graph, metadata, index cache and telemetry together, as the indexer uses them."""
     if request.param == "memory":
         yield MemoryStore()
         return
-    opened = SqliteGraphStore(load_settings(tmp_path, environ={}))
+    opened: SqliteGraphStore | Neo4jGraphStore
+    if request.param == "neo4j":
+        opened = open_neo4j(request.getfixturevalue("neo4j"))
+    else:
+        opened = SqliteGraphStore(load_settings(tmp_path, environ={}))
     yield opened
     opened.close()
 
 
 @pytest.fixture
-def fresh(store: Store, tmp_path: Path) -> Iterator[Store]:
+def fresh(store: Store, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     """A second, empty store of the same kind."""
     if isinstance(store, MemoryStore):
         yield MemoryStore()
+        return
+    opened: SqliteGraphStore | Neo4jGraphStore
+    if isinstance(store, Neo4jGraphStore):
+        opened = open_neo4j(request.getfixturevalue("neo4j"))
+        yield opened
+        opened.close()
         return
     opened = SqliteGraphStore(load_settings(tmp_path, data_dir=tmp_path / "fresh", environ={}))
     yield opened

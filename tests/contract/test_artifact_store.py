@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from smp.adapters.neo4j.artifacts import Neo4jArtifactStore
+from smp.adapters.neo4j.database import Neo4jDatabase
 from smp.adapters.sessions_sqlite.artifacts import SqliteArtifactStore
 from smp.domain.ids import ContentHash, SessionId
 from smp.ports.artifact_store import ArtifactStore
@@ -17,9 +20,12 @@ ONE, TWO = SessionId("ses_1"), SessionId("ses_2")
 Opener = Callable[[], ArtifactStore]
 
 
-@pytest.fixture
-def open_store(tmp_path: Path) -> Opener:
+@pytest.fixture(params=["sqlite", "neo4j"])
+def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
     """Opens the same store anew, as another process would."""
+    if request.param == "neo4j":
+        settings, repository = request.getfixturevalue("neo4j"), uuid.uuid4().hex
+        return lambda: Neo4jArtifactStore(Neo4jDatabase(settings, repository))
     return lambda: SqliteArtifactStore(
         Settings(repo=tmp_path, data_dir=tmp_path / "data", cache_dir=tmp_path / "cache")
     )

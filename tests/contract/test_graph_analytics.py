@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import random
+import uuid
+from collections.abc import Iterator
+
 import pytest
 
 from smp.adapters.analytics_igraph import IgraphAnalytics
+from smp.adapters.neo4j.analytics import GdsAnalytics
+from smp.adapters.neo4j.database import Neo4jDatabase
 from smp.ports.graph_analytics import GraphAnalytics
+from smp.settings import GraphSettings
 
 TWO_CLIQUES = [(a, b, 1.0) for group in (range(4), range(4, 8)) for a in group for b in group if a < b] + [(3, 4, 1.0)]
 
 
-@pytest.fixture(params=[IgraphAnalytics], ids=["igraph"])
+@pytest.fixture
+def gds(neo4j: GraphSettings) -> Iterator[GdsAnalytics]:
+    database = Neo4jDatabase(neo4j, uuid.uuid4().hex)
+    yield GdsAnalytics(database)
+    database.close()
+
+
+@pytest.fixture(params=["igraph", "gds"])
 def analytics(request: pytest.FixtureRequest) -> GraphAnalytics:
-    made = request.param()
+    if request.param == "igraph":
+        return IgraphAnalytics()
+    made = request.getfixturevalue("gds")
     assert isinstance(made, GraphAnalytics)
     return made
 
@@ -82,3 +98,52 @@ def test_modularity_is_that_of_the_given_clusters(analytics: GraphAnalytics) -> 
     assert analytics.modularity(8, TWO_CLIQUES, cliques, resolution=2.0) == pytest.approx(12 / 13 - 1)
     assert analytics.modularity(8, TWO_CLIQUES, [0] * 8, resolution=1.0) == pytest.approx(0)
     assert analytics.modularity(3, [], (0, 1, 2), resolution=1.0) == 0
+
+
+def communities(count: int, size: int, seed: int) -> list[tuple[int, int, float]]:
+    """A planted partition: mostly edges inside groups of `size`, some between, with weights."""
+    drawn = random.Random(seed)
+    edges: dict[tuple[int, int], float] = {}
+    for node in range(count):
+        for _ in range(4):
+            near = node - node % size + drawn.randrange(size)
+            other = near if drawn.random() < 0.8 else drawn.randrange(count)
+            if other != node and other < count:
+                edges[min(node, other), max(node, other)] = drawn.choice([0.3, 1.0, 2.0])
+    return [(source, target, weight) for (source, target), weight in sorted(edges.items())]
+
+
+@pytest.mark.parametrize("resolution", [0.5, 1.0, 1.5])
+def test_gds_finds_communities_as_good_as_the_reference(gds: GdsAnalytics, resolution: float) -> None:
+    count, reference = 600, IgraphAnalytics()
+    edges = communities(count, 20, seed=5)
+    found = gds.louvain(count, edges, resolution=resolution, seed=7)
+    wanted = reference.louvain(count, edges, resolution=resolution, seed=7)
+    ours, theirs = (
+        reference.modularity(count, edges, one.membership, resolution=resolution) for one in (found, wanted)
+    )
+    assert ours >= theirs - 0.02
+    assert gds.modularity(count, edges, found.membership, resolution=resolution) == pytest.approx(ours)
+
+
+def test_gds_ranks_as_the_reference_does(gds: GdsAnalytics) -> None:
+    drawn = random.Random(11)
+    edges = [(drawn.randrange(900), drawn.randrange(900)) for _ in range(2_000)]
+    assert list(gds.pagerank(1_000, edges)) == pytest.approx(list(IgraphAnalytics().pagerank(1_000, edges)), abs=1e-4)
+
+
+def test_projections_are_dropped_also_those_of_a_dead_client(
+    gds: GdsAnalytics, neo4j: GraphSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = gds._database
+
+    def projections() -> int:
+        listed = "CALL gds.graph.list() YIELD graphName WHERE graphName STARTS WITH $prefix RETURN graphName"
+        return len(database.read(listed, prefix=f"smp-{database.repository}-"))
+
+    database.read("UNWIND [0, 1] AS n RETURN gds.graph.project($name, n, null)", name=f"smp-{database.repository}-dead")
+    gds.pagerank(2, [(0, 1)])
+    assert projections() == 1
+    monkeypatch.setattr("smp.adapters.neo4j.analytics.ABANDONED_S", 0)
+    gds.pagerank(2, [(0, 1)])
+    assert projections() == 0

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from smp.adapters.sessions_sqlite import notifications
+from smp.adapters.neo4j.database import Neo4jDatabase
+from smp.adapters.neo4j.notifications import Neo4jNotifier
 from smp.adapters.sessions_sqlite.notifications import SqliteNotifier
 from smp.domain.ids import FilePath
 from smp.domain.notifications import ConflictDetected
@@ -18,9 +20,12 @@ from smp.settings import Settings
 Opener = Callable[[], Notifier]
 
 
-@pytest.fixture
-def open_notifier(tmp_path: Path) -> Opener:
+@pytest.fixture(params=["sqlite", "neo4j"])
+def open_notifier(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
     """Opens the same feed anew, as another process would."""
+    if request.param == "neo4j":
+        settings, repository = request.getfixturevalue("neo4j"), uuid.uuid4().hex
+        return lambda: Neo4jNotifier(Neo4jDatabase(settings, repository))
     return lambda: SqliteNotifier(Settings(repo=tmp_path, data_dir=tmp_path / "data", cache_dir=tmp_path / "cache"))
 
 
@@ -59,7 +64,8 @@ def test_concurrent_publishers_lose_nothing(notifier: Notifier) -> None:
 
 def test_old_notices_are_dropped_and_cursors_go_on_rising(notifier: Notifier, monkeypatch: pytest.MonkeyPatch) -> None:
     # The bound is a module constant on purpose (no option); thousands of rows would prove no more than three do.
-    monkeypatch.setattr(notifications, "KEPT", 3)
+    for store in ("sessions_sqlite", "neo4j"):
+        monkeypatch.setattr(f"smp.adapters.{store}.notifications.KEPT", 3)
     for number in range(5):
         notifier.publish(a_notice(number))
     kept = notifier.after(0)
@@ -67,7 +73,8 @@ def test_old_notices_are_dropped_and_cursors_go_on_rising(notifier: Notifier, mo
     assert kept[-1].cursor == 5
 
 
-def test_publishing_never_raises(notifier: Notifier, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_publishing_never_raises(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    notifier = SqliteNotifier(Settings(repo=tmp_path, data_dir=tmp_path / "data", cache_dir=tmp_path / "cache"))
     for part in (tmp_path / "data").glob("sessions.db*"):
         part.write_bytes(b"damaged beyond repair " * 500)
     notifier.publish(a_notice(1))

@@ -7,13 +7,16 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from smp.adapters.neo4j.database import Neo4jDatabase
+from smp.adapters.neo4j.sessions import Neo4jSessionStore
 from smp.adapters.sessions_sqlite.sessions import SqliteSessionStore
 from smp.domain.errors import Fenced, LockConflict, SessionNotFound, Unavailable
 from smp.domain.ids import AgentId, AuditId, CheckpointId, ContentHash, FilePath, SessionId
@@ -34,6 +37,7 @@ from smp.settings import Settings
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 LATER = NOW + timedelta(hours=1)
+WRITERS = 50
 A, B = FilePath("a.py"), FilePath("b.py")
 
 
@@ -68,9 +72,27 @@ Opener = Callable[[], SessionStore]
 
 
 @pytest.fixture
-def open_store(tmp_path: Path) -> Opener:
-    """Opens the same store anew, as another process would."""
+def open_file(tmp_path: Path) -> Opener:
+    """Opens the same file anew."""
     return lambda: SqliteSessionStore(Settings(repo=tmp_path, data_dir=tmp_path / "data", cache_dir=tmp_path / "cache"))
+
+
+@pytest.fixture(params=["sqlite", "neo4j"])
+def open_store(request: pytest.FixtureRequest, open_file: Opener) -> Iterator[Opener]:
+    """Opens the same store anew, as another process would."""
+    if request.param == "sqlite":
+        yield open_file
+        return
+    settings, repository = request.getfixturevalue("neo4j"), uuid.uuid4().hex
+    opened: list[Neo4jSessionStore] = []
+
+    def open_one() -> SessionStore:
+        opened.append(Neo4jSessionStore(Neo4jDatabase(settings, repository)))
+        return opened[-1]
+
+    yield open_one
+    for store in opened:
+        store.close()
 
 
 @pytest.fixture
@@ -226,7 +248,8 @@ def test_events_form_an_unbroken_chain_whoever_appends(store: SessionStore, open
     assert verify(events) is None
 
 
-def test_a_tampered_event_breaks_the_chain(store: SessionStore, tmp_path: Path) -> None:
+def test_a_tampered_event_breaks_the_chain(open_file: Opener, tmp_path: Path) -> None:
+    store = open_file()
     session = store.insert(a_session(), an_event("smp/session/open"))
     for method in ("one", "two", "three"):
         store.append(session.id, an_event(method))
@@ -237,14 +260,14 @@ def test_a_tampered_event_breaks_the_chain(store: SessionStore, tmp_path: Path) 
 
 def test_of_many_writers_of_one_version_exactly_one_wins(store: SessionStore) -> None:
     session = store.insert(a_session(), an_event())
-    barrier, won = threading.Barrier(8), []
+    barrier, won = threading.Barrier(WRITERS), []
 
     def write(name: str) -> None:
         barrier.wait()
         with contextlib.suppress(Fenced):
             won.append(store.write(replace(session, task=name), None, now=NOW))
 
-    threads = [threading.Thread(target=write, args=(str(number),)) for number in range(8)]
+    threads = [threading.Thread(target=write, args=(str(number),)) for number in range(WRITERS)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -252,7 +275,8 @@ def test_of_many_writers_of_one_version_exactly_one_wins(store: SessionStore) ->
     assert [store.get(session.id)] == won
 
 
-def test_what_was_written_survives_the_writer_being_killed(store: SessionStore, tmp_path: Path) -> None:
+def test_what_was_written_survives_the_writer_being_killed(open_file: Opener, tmp_path: Path) -> None:
+    store = open_file()
     session = store.insert(a_session(), an_event())
     code = (
         "import os, sys; from pathlib import Path; from smp.adapters.sessions_sqlite.sessions import SqliteSessionStore;"
@@ -266,17 +290,16 @@ def test_what_was_written_survives_the_writer_being_killed(store: SessionStore, 
     assert verify(store.events(session.id)) is None
 
 
-def test_a_file_of_another_version_is_refused_with_the_way_out(
-    store: SessionStore, open_store: Opener, tmp_path: Path
-) -> None:
+def test_a_file_of_another_version_is_refused_with_the_way_out(open_file: Opener, tmp_path: Path) -> None:
+    open_file()
     with sqlite3.connect(tmp_path / "data" / "sessions.db") as db:
         db.execute("UPDATE schema_versions SET version = 99")
     with pytest.raises(Unavailable, match="move the file away"):
-        open_store()
+        open_file()
 
 
-def test_a_damaged_file_is_unavailable_and_not_a_crash(tmp_path: Path, open_store: Opener) -> None:
+def test_a_damaged_file_is_unavailable_and_not_a_crash(tmp_path: Path, open_file: Opener) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "sessions.db").write_bytes(b"this is no database, it is text" * 100)
     with pytest.raises(Unavailable):
-        open_store()
+        open_file()

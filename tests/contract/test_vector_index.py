@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,20 @@ import pytest
 
 from smp.adapters.memory import MemoryVectorIndex
 from smp.adapters.vectors_embedded import EmbeddedVectorIndex
+from smp.adapters.vectors_weaviate import WeaviateVectorIndex
 from smp.domain.errors import Invalid, Unavailable
 from smp.settings import load_settings
 
 
-@pytest.fixture(params=["memory", "embedded"])
+@pytest.fixture(params=["memory", "embedded", "weaviate"])
 def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
     if request.param == "memory":
         yield MemoryVectorIndex()
+        return
+    if request.param == "weaviate":
+        server = WeaviateVectorIndex(request.getfixturevalue("weaviate"), uuid.uuid4().hex, "a model")
+        yield server
+        server.close()
         return
     opened = EmbeddedVectorIndex(load_settings(tmp_path, environ={}))
     yield opened

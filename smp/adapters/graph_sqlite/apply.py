@@ -11,10 +11,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping
 
-from smp.adapters.graph_sqlite.rows import KIND_NUMBER, RUNTIME, chunks, decode_node, encode_edge, encode_node
+from smp.adapters.graph_sqlite.rows import KIND_NUMBER, RUNTIME, chunks
 from smp.adapters.graph_sqlite.words import drop_words, put_words, wordless
 from smp.domain.graph import DeltaCounts, Edge, EdgeKind, GraphDelta, Node, Owner, Part
 from smp.domain.ids import NodeId
+from smp.domain.packing import decode_node, encode_edge, encode_node
 from smp.domain.places import place_of
 
 EdgeRow = tuple[int, int, int | None, bytes]

@@ -11,16 +11,7 @@ import msgspec
 
 from smp.adapters.graph_sqlite.apply import Application
 from smp.adapters.graph_sqlite.held import SMALL_SCAN, Held, Holding
-from smp.adapters.graph_sqlite.rows import (
-    KIND_NUMBER,
-    KINDS,
-    RUNTIME,
-    chunks,
-    decode_edge,
-    decode_node,
-    encode_edge,
-    scope_condition,
-)
+from smp.adapters.graph_sqlite.rows import KIND_NUMBER, RUNTIME, chunks, scope_condition
 from smp.domain.graph import (
     DeltaCounts,
     Direction,
@@ -35,6 +26,7 @@ from smp.domain.graph import (
     Walked,
 )
 from smp.domain.ids import NodeId, mint_node_id
+from smp.domain.packing import KINDS, decode_edge, decode_node, encode_edge
 from smp.domain.places import edge_order
 from smp.domain.traversal import reach, seeds_of
 from smp.ports.graph_store import GraphStore
@@ -286,7 +278,7 @@ def _edges_at(
             part,
         )
         for kind, source, target, body in rows:
-            yield decode_edge(kind, NodeId(source), NodeId(target) if target else None, body)
+            yield decode_edge(KINDS[kind], NodeId(source), NodeId(target) if target else None, body)
         if not kinds or EdgeKind.CALLS_RUNTIME in kinds:
             yield from _runtime_edges(connection, f"e.{end} IN ({marks})", part)
 
@@ -298,7 +290,7 @@ def _runtime_edges(connection: sqlite3.Connection, condition: str, parameters: l
         parameters,
     )
     for source, target, body, count, commit in rows:
-        yield decode_edge(RUNTIME, NodeId(source), NodeId(target), body, count, commit)
+        yield decode_edge(EdgeKind.CALLS_RUNTIME, NodeId(source), NodeId(target), body, count, commit)
 
 
 def _select_edges(
@@ -312,7 +304,7 @@ def _select_edges(
         f"LEFT JOIN node t ON t.key = e.target WHERE e.kind = {number} AND {condition}",
         parameters,
     )
-    return [decode_edge(number, NodeId(row[0]), NodeId(row[1]) if row[1] else None, row[2]) for row in rows]
+    return [decode_edge(kind, NodeId(row[0]), NodeId(row[1]) if row[1] else None, row[2]) for row in rows]
 
 
 def _neighbours(

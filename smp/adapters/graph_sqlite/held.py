@@ -12,9 +12,10 @@ import sqlite3
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from smp.adapters.graph_sqlite.rows import chunks, decode_node
+from smp.adapters.graph_sqlite.rows import chunks
 from smp.domain.graph import Node, Scores
 from smp.domain.ids import NodeId
+from smp.domain.packing import decode_node
 
 if TYPE_CHECKING:
     from smp.adapters.graph_sqlite.database import (

@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from smp.adapters.graph_sqlite.held import Holding
-from smp.adapters.graph_sqlite.rows import chunks, decode_enrichment, decode_node, encode_enrichment
+from smp.adapters.graph_sqlite.rows import chunks
 from smp.adapters.graph_sqlite.words import put_words, search_words
 from smp.domain.ids import NodeId
 from smp.domain.metadata import Enrichment
+from smp.domain.packing import decode_enrichment, decode_node, encode_enrichment
 from smp.ports.metadata_store import MetadataStore, TextAnswer, TextQuery
 
 

@@ -13,11 +13,12 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 
 from smp.adapters.graph_sqlite.held import Held
-from smp.adapters.graph_sqlite.rows import chunks, decode_enrichment, scope_condition
+from smp.adapters.graph_sqlite.rows import chunks, scope_condition
 from smp.domain.graph import Node
 from smp.domain.ids import NodeId
 from smp.domain.metadata import Enrichment
-from smp.domain.words import split_words
+from smp.domain.packing import decode_enrichment
+from smp.domain.words import indexed_words, split_words
 from smp.ports.metadata_store import TEXT_FIELDS, TextAnswer, TextMatch, TextQuery
 
 _MARK = "\x01"
@@ -59,7 +60,7 @@ def put_words(
         [
             (
                 key,
-                *_columns(
+                *indexed_words(
                     node, added.get(node.id, none), kept.get(key, "") if bodies is None else bodies.get(node.id, "")
                 ),
             )
@@ -206,24 +207,6 @@ def _details(
         added.update((row[0], decode_enrichment(row[1])) for row in rows)
     none = Enrichment()
     return {key: (node, added.get(node.id, none), matched.get(key, ())) for key, node in nodes.items()}
-
-
-def _columns(node: Node, enrichment: Enrichment, body: str) -> tuple[str, ...]:
-    """The texts of a row, in the order of `TEXT_FIELDS`; the body's words come split."""
-    own = node.name if node.file is None or node.qualname == node.file else node.qualname
-    name, path, signature, docstring, comments, description, tags = (
-        " ".join(split_words(text))
-        for text in (
-            own,
-            node.file or "",
-            node.signature or "",
-            node.metadata.docstring or "",
-            " ".join(comment.text for comment in node.metadata.comments),
-            enrichment.description or "",
-            " ".join(enrichment.tags),
-        )
-    )
-    return name, path, signature, docstring, comments, body, description, tags
 
 
 def _conditions(query: TextQuery) -> tuple[str, list[object]]:
