@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from smp.ports.run_engine import RunEngine
     from smp.ports.sandbox_driver import SandboxDriver
     from smp.ports.session_store import SessionStore
+    from smp.ports.spans import Spans
     from smp.ports.token_store import TokenStore
     from smp.ports.vector_index import VectorIndex
     from smp.records.recorder import Recorder
@@ -89,11 +90,13 @@ def build_platform(settings: Settings) -> Services:
     clock = SystemClock()
     sources = GitSourceTree(settings)
     database = _database(settings) if settings.graph_in_neo4j or settings.sessions_in_neo4j else None
-    graph = _graph(settings, database)
-    embedder = deferred(lambda: _embedder(settings))
-    vectors = deferred(lambda: _vectors(settings, embedder))
+    spans = build_spans(settings)
+    graph = _timed(spans, "graph", _graph(settings, database))
+    embedder = deferred(lambda: _timed(spans, "embedder", _embedder(settings)))
+    vectors = deferred(lambda: _timed(spans, "vectors", _vectors(settings, embedder)))
     session_store, artifacts, notifier = _session_stores(settings, database)
-    driver = deferred(lambda: _driver(settings, clock))
+    session_store, artifacts = _timed(spans, "sessions", session_store), _timed(spans, "artifacts", artifacts)
+    driver = deferred(lambda: _timed(spans, "box", _driver(settings, clock)))
     indexer = Indexer(
         settings=settings,
         clock=clock,
@@ -233,7 +236,21 @@ def build_platform(settings: Settings) -> Services:
         tokens=tokens,
         handoff=deferred(handoff_service),
         runs=deferred(lambda: _runs(settings, artifacts)),
+        spans=spans,
     )
+
+
+def build_spans(settings: Settings) -> Spans | None:
+    """What times calls and their parts; None where no receiver is named."""
+    if not settings.observability.traces:
+        return None
+    from smp.adapters.spans_otel import OtelSpans
+
+    return OtelSpans(settings)
+
+
+def _timed(spans: Spans | None, name: str, adapter: T) -> T:
+    return adapter if spans is None else spans.timed(name, adapter)
 
 
 def build_tokens(settings: Settings) -> tuple[TokenStore, Clock]:
@@ -302,8 +319,9 @@ async def connect_temporal(settings: Settings) -> Client:
         Unavailable: No server answers; the message says how to start one.
     """
     from smp.adapters.runs_temporal import connect
+    from smp.adapters.temporal_observed import metrics_runtime, tracing
 
-    return await connect(settings.temporal)
+    return await connect(settings.temporal, interceptors=tracing(settings), runtime=metrics_runtime(settings))
 
 
 def _database(settings: Settings) -> Neo4jDatabase:
@@ -369,5 +387,6 @@ def _driver(settings: Settings, clock: Clock) -> SandboxDriver:
 
 def _runs(settings: Settings, artifacts: ArtifactStore) -> RunEngine:
     from smp.adapters.runs_temporal import TemporalRunEngine
+    from smp.adapters.temporal_observed import tracing
 
-    return TemporalRunEngine(settings, artifacts)
+    return TemporalRunEngine(settings, artifacts, interceptors=lambda: tracing(settings))

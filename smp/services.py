@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # names for the checker alone: a handler module must not load
     from smp.ports.run_engine import RunEngine
     from smp.ports.session_store import SessionStore
     from smp.ports.source_tree import SourceTree
+    from smp.ports.spans import Spans
     from smp.ports.telemetry_store import TelemetryStore
     from smp.ports.token_store import TokenStore
     from smp.ports.vector_index import VectorIndex
@@ -56,3 +57,4 @@ class Services(Struct, frozen=True, kw_only=True):
     tokens: TokenStore
     records: Recorder
     runs: RunEngine
+    spans: Spans | None = None

@@ -160,6 +160,18 @@ class ForgeSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     project: str = ""
 
 
+class ObservabilitySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What operators see. From the environment alone: where traces go is not for a repository to say.
+
+    Attributes:
+        traces: Root of an OTLP/HTTP receiver, e.g. `http://127.0.0.1:4318`; no spans when empty.
+        worker_metrics: host:port at which a worker shows Prometheus its own and Temporal's figures; nowhere when empty.
+    """
+
+    traces: str = ""
+    worker_metrics: str = ""
+
+
 class SafetySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Attributes:
     ttl_seconds: Default life of a session, extended by each call.
@@ -199,6 +211,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     serve: ServeSettings = ServeSettings()
     safety: SafetySettings = SafetySettings()
     forge: ForgeSettings = ForgeSettings()
+    observability: ObservabilitySettings = ObservabilitySettings()
 
     @property
     def graph_in_neo4j(self) -> bool:
@@ -290,6 +303,7 @@ _FROM_OUTSIDE = {
     "sandbox": ("egress", "allowed_hosts"),
     "graph": ("user", "password", "database", "repository"),
     "vectors": ("api_key",),
+    "observability": ("traces", "worker_metrics"),
 }
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 

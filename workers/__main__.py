@@ -66,6 +66,8 @@ async def _serve(settings: Settings, *, while_stdin: bool) -> None:
             [*build_activities(services, host_queue=queues.host), ReaperActivities(client, services).reap],
             ready=lambda: print(READY, flush=True),
         )
+    if services.spans is not None:
+        await asyncio.to_thread(services.spans.flush)
 
 
 async def _stop_at_end_of_stdin(stop: asyncio.Event) -> None:

@@ -13,7 +13,7 @@ import contextlib
 import hashlib
 import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -25,6 +25,7 @@ from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
 from temporalio.client import (
     Client,
+    Interceptor,
     WorkflowFailureError,
     WorkflowUpdateFailedError,
     WorkflowUpdateRPCTimeoutOrCancelledError,
@@ -51,6 +52,7 @@ from temporalio.exceptions import (
     TerminatedError,
     WorkflowAlreadyStartedError,
 )
+from temporalio.runtime import Runtime
 from temporalio.service import RetryConfig, RPCError, RPCStatusCode
 
 from smp.domain.errors import Conflict, Invalid, NotFound, SmpError, TooLarge, Unavailable
@@ -120,7 +122,9 @@ class StructPayloads(CompositePayloadConverter):
 DATA_CONVERTER = DataConverter(payload_converter_class=StructPayloads)
 
 
-async def connect(settings: TemporalSettings) -> Client:
+async def connect(
+    settings: TemporalSettings, *, interceptors: Sequence[Interceptor] = (), runtime: Runtime | None = None
+) -> Client:
     """A client of the server, which has been told the search attributes that runs name.
 
     Raises:
@@ -135,6 +139,8 @@ async def connect(settings: TemporalSettings) -> Client:
                 data_converter=DATA_CONVERTER,
                 retry_config=retries,
                 connect_timeout=timedelta(seconds=CONNECT_SECONDS),
+                interceptors=interceptors,
+                runtime=runtime,
             ),
             CONNECT_SECONDS + 1,
         )
@@ -174,8 +180,15 @@ class TemporalRunEngine(RunEngine):
         artifacts: Where large edits are kept, so that they travel by reference; without it they are refused.
     """
 
-    def __init__(self, settings: Settings, artifacts: ArtifactStore | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        artifacts: ArtifactStore | None = None,
+        *,
+        interceptors: Callable[[], Sequence[Interceptor]] = tuple,
+    ) -> None:
         self._settings = settings.temporal
+        self._interceptors = interceptors
         self._artifacts = artifacts
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -284,7 +297,7 @@ class TemporalRunEngine(RunEngine):
     async def _connected(self) -> Client:
         # Only the loop's thread comes here; two calls at once may connect twice, which is harmless.
         if self._client is None:
-            self._client = await connect(self._settings)
+            self._client = await connect(self._settings, interceptors=self._interceptors())
         return self._client
 
     def _translated(self, error: RPCError) -> SmpError:

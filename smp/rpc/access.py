@@ -29,8 +29,8 @@ READING = frozenset(
 """Methods that change nothing; a token that may not write can call these, and open and end sessions of mode `read`."""
 SHARED = frozenset({"smp/update", "smp/batch_update", "smp/annotate", "smp/annotate/bulk", "smp/tag"})
 """Methods that put an agent's own words or content into what all share: an agent names a session of its own."""
-OPERATORS = frozenset({"smp/index/import", "smp/index/export"})
-"""Methods that replace the whole index, or sign it with the server's key."""
+OPERATORS = frozenset({"smp/index/import", "smp/index/export", "smp/operations/swarms", "smp/operations/swarm"})
+"""Methods that replace the whole index, sign it with the server's key, or show many agents' work."""
 _SESSIONS = frozenset({"smp/session/open", "smp/session/recover", "smp/session/close"})
 
 
@@ -42,13 +42,13 @@ def check_access(method: str, params: Struct, grant: Grant | None, services: Ser
     """
     if grant is None:
         return
+    if method in OPERATORS:
+        raise Unauthorized(f"{method} concerns every agent; ask the operator, whose token may call it")
     if not grant.may_write and method not in READING:
         if method not in _SESSIONS:
             raise Unauthorized(f"this token only reads; {method} needs one that may write")
         if str(getattr(params, "mode", "read")) != "read":
             raise Unauthorized("this token only reads; open a session of mode read")
-    if method in OPERATORS:
-        raise Unauthorized(f"{method} concerns every agent; ask the operator, whose token may call it")
     named = getattr(params, "agent_id", None)
     if isinstance(named, str) and named != grant.agent_id:
         raise Unauthorized(f"this token speaks for {grant.agent_id!r}; name that agent_id")

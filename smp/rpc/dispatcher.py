@@ -19,6 +19,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from smp.domain.access import Grant
 from smp.domain.errors import Json, SmpError
+from smp.ports.spans import Spans
 from smp.rpc.access import check_access
 from smp.rpc.context import RequestContext
 from smp.rpc.errors import (
@@ -80,11 +81,13 @@ class Dispatcher:
         *,
         bounds: Bounds | None = None,
         observe: Observer | None = None,
+        spans: Spans | None = None,
     ) -> None:
         self._methods = methods
         self._services = services
         self._bounds = bounds or Bounds()
         self._observe = observe
+        self._spans = spans
         self._encoder = msgspec.json.Encoder()
 
     def handle_bytes(self, raw: bytes, *, caller: Grant | None = None) -> bytes | None:
@@ -100,8 +103,14 @@ class Dispatcher:
         answer = self.handle(raw, caller=caller)
         return None if answer is None else self._encoder.encode(answer)
 
-    def handle(self, raw: bytes, *, caller: Grant | None = None) -> Response | list[Response] | None:
-        """Like `handle_bytes`, without the encoding of the answer."""
+    def handle(
+        self, raw: bytes, *, caller: Grant | None = None, parent: str | None = None
+    ) -> Response | list[Response] | None:
+        """Like `handle_bytes`, without the encoding of the answer.
+
+        Args:
+            parent: The caller's `traceparent`, of which the call's span becomes a part.
+        """
         try:
             document = msgspec.json.decode(raw)
         except RecursionError:
@@ -111,12 +120,12 @@ class Dispatcher:
         if _depth_exceeds(document, self._bounds.max_depth):
             return _failure(None, _TOO_LARGE, f"nested deeper than {self._bounds.max_depth}; flatten the document")
         if not isinstance(document, list):
-            return self._member(document, caller)
+            return self._member(document, caller, parent)
         if not document:
             return _failure(None, INVALID_REQUEST, "an empty batch; send at least one request")
         if len(document) > self._bounds.max_batch:
             return _failure(None, _TOO_LARGE, f"a batch holds at most {self._bounds.max_batch} members; send several")
-        answers = [answer for member in document if (answer := self._member(member, caller)) is not None]
+        answers = [answer for member in document if (answer := self._member(member, caller, parent)) is not None]
         return answers or None
 
     def call(self, name: str, params: object, *, caller: Grant | None = None) -> Any:
@@ -136,7 +145,7 @@ class Dispatcher:
         result = method.call(decoded, RequestContext(services=self._services, grant=caller))
         return self._dated(result) if method.dated else result
 
-    def _member(self, member: object, caller: Grant | None) -> Response | None:
+    def _member(self, member: object, caller: Grant | None, parent: str | None) -> Response | None:
         if not isinstance(member, dict):
             return _failure(None, INVALID_REQUEST, "a request is an object")
         call_id = member.get("id")
@@ -150,12 +159,18 @@ class Dispatcher:
         params = member.get("params", {})
         if not isinstance(params, dict | list):
             return _failure(call_id, INVALID_REQUEST, "params must be an object")
-        answer = self._answer(call_id, name, params, caller)
+        answer = self._answer(call_id, name, params, caller, parent)
         return answer if "id" in member else None
 
-    def _answer(self, call_id: object, name: str, params: object, caller: Grant | None) -> Response:
+    def _answer(self, call_id: object, name: str, params: object, caller: Grant | None, parent: str | None) -> Response:
         started = time.perf_counter()
-        response = self._respond(call_id, name, params, caller)
+        if self._spans is None:
+            response = self._respond(call_id, name, params, caller)
+        else:
+            with self._spans.span(
+                name if name in self._methods else "unknown", parent=parent, **_whose(params, caller)
+            ):
+                response = self._respond(call_id, name, params, caller)
         if self._observe is not None:
             known = name if name in self._methods else "unknown"
             error = response.error
@@ -203,6 +218,16 @@ class Dispatcher:
             stale_count=len(now.stale),
         )
         return msgspec.structs.replace(result, index_state=state)
+
+
+def _whose(params: object, caller: Grant | None) -> dict[str, str]:
+    """Which agent and session a call is about, as its span says it."""
+    named = params if isinstance(params, dict) else {}
+    said = {
+        "agent": caller.agent_id if caller is not None else named.get("agent_id"),
+        "session": named.get("session_id"),
+    }
+    return {key: value[:_NAME_LIMIT] for key, value in said.items() if isinstance(value, str)}
 
 
 def path_of(error: msgspec.ValidationError) -> str:

@@ -32,6 +32,7 @@ from smp.rpc.console import console_routes
 from smp.rpc.dispatcher import Bounds, Dispatcher
 from smp.rpc.dispatcher import Response as RpcResponse
 from smp.rpc.gate import SUBPROTOCOL, Gate, grant_of
+from smp.rpc.gauges import StateCollector
 from smp.rpc.notifications import begun_message, message_of, missed_message
 from smp.rpc.registry import MethodRegistry
 from smp.services import Services
@@ -54,8 +55,9 @@ _log = structlog.get_logger(__name__)
 class Metrics:
     """Prometheus metrics of one server."""
 
-    def __init__(self) -> None:
+    def __init__(self, services: Services) -> None:
         self.registry = CollectorRegistry()
+        self.registry.register(StateCollector(services))
         self._calls = Counter(
             "smp_rpc_calls", "Calls by method and error code (0 = success).", ("method", "code"), registry=self.registry
         )
@@ -88,12 +90,13 @@ class RpcServer:
         self._services = services
         self._background = background
         self._limit = serve.max_body_bytes
-        self.metrics = Metrics()
+        self.metrics = Metrics(services)
         self._dispatcher = Dispatcher(
             methods,
             services,
             bounds=Bounds(max_batch=serve.max_batch, max_depth=serve.max_depth),
             observe=self.metrics.observe,
+            spans=services.spans,
         )
         self._workers = ThreadPoolExecutor(_WORKERS, "smp-rpc")
         self._newest = 0
@@ -115,8 +118,10 @@ class RpcServer:
         if body is None:
             return await _answer(send, 413, f"the body may hold {self._limit} bytes\n".encode())
         wants = _wants_markdown(headers.get(b"accept", b""))
+        sent = headers.get(b"traceparent")
+        parent = None if sent is None else sent.decode("latin-1")
         try:
-            answer = await self._on_worker(self._answer_to, body, grant_of(scope), wants)
+            answer = await self._on_worker(self._answer_to, body, grant_of(scope), wants, parent)
         except asyncio.CancelledError:
             return await _answer(send, 503, b"the server stops; whether the call took effect is not known\n")
         if answer is None:
@@ -142,9 +147,11 @@ class RpcServer:
             if not more:
                 return bytes(chunks)
 
-    def _answer_to(self, body: bytes, caller: Grant | None, wants_markdown: bool) -> tuple[bytes, bytes] | None:
+    def _answer_to(
+        self, body: bytes, caller: Grant | None, wants_markdown: bool, parent: str | None
+    ) -> tuple[bytes, bytes] | None:
         """Body and type of the answer; None where there is none. Runs on a worker."""
-        answer = self._dispatcher.handle(body, caller=caller)
+        answer = self._dispatcher.handle(body, caller=caller, parent=parent)
         if answer is None:
             return None
         if wants_markdown and isinstance(answer, RpcResponse) and not isinstance(answer.result, UnsetType):
@@ -289,6 +296,8 @@ def build_app(
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             server.close()
+            if services.spans is not None:
+                await to_thread.run_sync(services.spans.flush)
 
     app = Starlette(
         routes=[

@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from smp.domain.errors import SandboxNotFound, Unauthorized
+from smp.domain.errors import SandboxNotFound
 from smp.domain.ids import CommitSha, FilePath, SessionId
 from smp.domain.mutants import IntegrityReport
 from smp.domain.runs import queue_of, run_page, workflow_id_of
@@ -231,7 +231,6 @@ class SwarmsResult(Result, frozen=True, kw_only=True):
 @rpc_method("smp/operations/swarms")
 def swarms(params: SwarmsParams, ctx: RequestContext) -> SwarmsResult:
     """Swarms of this repository that Temporal knows; -32014 where it does not answer."""
-    _operators_only(ctx)
     settings = ctx.services.settings
     runs = ctx.services.runs.swarms(queue_of(str(settings.data_dir)), limit=params.limit)
     return SwarmsResult(
@@ -286,7 +285,6 @@ class SwarmResult(Result, frozen=True, kw_only=True):
 @rpc_method("smp/operations/swarm")
 def swarm(params: SwarmParams, ctx: RequestContext) -> SwarmResult:
     """The board of one swarm: each task with its session, and at the end how the branches merge."""
-    _operators_only(ctx)
     services = ctx.services
     workflow_id = swarm_workflow_id(params.swarm_id)
     queue = queue_of(str(services.settings.data_dir))
@@ -320,11 +318,6 @@ def swarm(params: SwarmParams, ctx: RequestContext) -> SwarmResult:
         merge_order=outcome.merge_order,
         conflicts=tuple(SwarmConflictResult(file=one.file, sessions=one.sessions) for one in outcome.conflicts),
     )
-
-
-def _operators_only(ctx: RequestContext) -> None:
-    if ctx.grant is not None:
-        raise Unauthorized("a swarm is many agents' work; its board is the operator's, whose token may see it")
 
 
 METHODS = (evidence, swarms, swarm)

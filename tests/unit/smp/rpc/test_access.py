@@ -125,8 +125,12 @@ def test_what_all_share_an_agent_changes_in_a_session_of_its_own(method: str) ->
 
 
 @pytest.mark.parametrize("method", sorted(OPERATORS))
-def test_snapshots_are_the_operators(method: str) -> None:
-    params: dict[str, object] = {"snapshot_id": "snap_1"} if method == "smp/index/import" else {"scope": "full"}
+def test_what_concerns_every_agent_is_the_operators(method: str) -> None:
+    needed: dict[str, dict[str, object]] = {
+        "smp/index/import": {"snapshot_id": "snap_1"},
+        "smp/operations/swarm": {"swarm_id": "swm_1"},
+    }
+    params = needed.get(method, {})
     with pytest.raises(Unauthorized, match="operator"):
         check(method, params)
     check(method, params, None)

@@ -63,6 +63,7 @@ def services(tmp_path: Path) -> Iterator[Services]:
         clock=SystemClock(),
         notifier=notifier,
         settings=SimpleNamespace(token="", serve=ServeSettings()),
+        spans=None,
     )
     yield cast("Services", made)
     notifier.close()

@@ -15,6 +15,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from smp.adapters.clock_system import SystemClock
 from smp.domain.access import Grant
+from smp.domain.errors import Unavailable
 from smp.domain.ids import AgentId, FilePath
 from smp.domain.notifications import ConflictDetected, Notification
 from smp.ports.notifier import Notice, Notifier
@@ -87,6 +88,10 @@ class FewTokens:
         return self._grants.get(token)
 
 
+def _away() -> None:
+    raise Unavailable("the store is away; start it", backend="a store")
+
+
 def client_of(
     *, token: str = "", host: str = "127.0.0.1", notifier: Notifier | None = None, agents: tuple[str, ...] = ()
 ) -> TestClient:
@@ -95,7 +100,10 @@ def client_of(
         tokens=FewTokens(*agents),
         clock=SystemClock(),
         notifier=notifier or ListNotifier(),
+        session_store=SimpleNamespace(active=_away),
+        graph=SimpleNamespace(size=_away),
         settings=SimpleNamespace(token=token, serve=ServeSettings(max_body_bytes=1000)),
+        spans=None,
     )
     methods = MethodRegistry([cast("Any", SimpleNamespace(METHODS=(echo, wait)))])
     return TestClient(build_app(cast("Services", services), methods, host=host), base_url="http://127.0.0.1:8420")
@@ -177,6 +185,7 @@ def test_metrics_count_calls_by_method_and_code(client: TestClient) -> None:
     text = client.get("/metrics").text
     assert 'smp_rpc_calls_total{code="0",method="test/echo"} 1.0' in text
     assert 'smp_rpc_calls_total{code="-32601",method="unknown"} 1.0' in text
+    assert "smp_sessions_active" not in text, "a store that is away has no figures"
 
 
 def test_the_console_is_at_the_root(client: TestClient) -> None:
