@@ -7,10 +7,10 @@ import abc
 from smp.domain.source import NOTHING, ArgKind, Op
 from smp.indexing.linking import bits
 from smp.indexing.linking.acceptance import accepts
+from smp.indexing.linking.class_making import CLASS_ARGUMENTS, ClassMaking
 from smp.indexing.linking.flow import UnitState, element_key, field_key, op_key, param_key, return_key
 from smp.indexing.linking.handing import Argument
-from smp.indexing.linking.spreading import Spreading
-from smp.indexing.linking.units import THIS, Unit
+from smp.indexing.linking.units import MAKER, THIS, Unit
 from smp.indexing.linking.values import (
     BOUND,
     CLASS,
@@ -28,11 +28,13 @@ from smp.indexing.linking.values import (
 )
 
 MAX_PARTIAL = 4
+MAX_OVERRIDES = 32
+"""Overriding methods that get what a call on a base type hands over."""
 _NAMED = frozenset({Op.FUNC, Op.CLASS, Op.IMPORT, Op.UNBOUND, Op.DECORATED})
 _FUNCTIONS = frozenset({FUNC, BOUND, CLASS, PARTIAL})
 
 
-class Calling(Spreading, abc.ABC):
+class Calling(ClassMaking, abc.ABC):
     """What a call does."""
 
     ARGUMENT: int
@@ -45,10 +47,6 @@ class Calling(Spreading, abc.ABC):
     AWAIT: int
     CONTEXT: int
     BESIDE: int
-
-    @abc.abstractmethod
-    def iterate(self, state: UnitState, value: Value, result: int) -> None:
-        """Elements of a value."""
 
     def call_arguments(self, unit: Unit, op: tuple[int, ...]) -> tuple[Argument, ...]:
         """Arguments of a CALL op; those that can hold nothing are kept for their position, without a node."""
@@ -87,6 +85,7 @@ class Calling(Spreading, abc.ABC):
         elif kind == BOUND:
             assert isinstance(value.ref, FuncRef)
             self.call_function(state, value.ref, value.recv, arguments, result)
+            self.into_overrides(state, value.ref, value.recv, arguments)
         elif kind == CLASS:
             self.construct(state, value, arguments, result, at)
         elif kind in (EXT, XBOUND):
@@ -100,6 +99,19 @@ class Calling(Spreading, abc.ABC):
             state.add(result, value)
         elif kind == MANY:
             self.call_many(state, value, arguments)
+
+    def into_overrides(
+        self, state: UnitState, ref: FuncRef, recv: Value | None, arguments: tuple[Argument, ...]
+    ) -> None:
+        """A method that is called on "the class or one below it" may be one that overrides it: that gets the arguments as well."""
+        if recv is None or not recv.below or ref.cls is None or not self.tables.checked_calls:
+            return
+        if all(node == NOTHING for _, _, node in arguments) or not isinstance(recv.ref, ClassRef):
+            return
+        overriding = self.lookup.overrides(recv.ref, ref.decl.name)
+        for lower in overriding if len(overriding) <= MAX_OVERRIDES else ():
+            if lower is not ref:
+                self.bind(state, lower, 1 if lower.decl.flags & bits.F_RECEIVER_PARAM else 0, arguments, recv)
 
     def _called_on(self, state: UnitState, ref: FuncRef, at: int) -> None:
         """`x.f()` where `f` is no method of a class: x is the receiver."""
@@ -191,7 +203,7 @@ class Calling(Spreading, abc.ABC):
         if what == "receiver":
             state.add(result, recv)
         elif recv.kind == CLASS and isinstance(recv.ref, ClassRef):
-            state.add(result, self.intern.inst(recv.ref, below=recv.below))
+            state.add(result, self.intern.inst(recv.ref, below=recv.below, made=recv.recv))
         elif recv.kind == INST and isinstance(recv.ref, ClassRef) and recv not in self._calling:
             # An instance whose call returns a call of itself gives nothing that its call does not give already.
             self._calling.add(recv)
@@ -367,6 +379,8 @@ class Calling(Spreading, abc.ABC):
         assert isinstance(ref, ClassRef)
         instance = self.made_instance(state, value, arguments)
         state.add(result, instance)
+        if len(arguments) == CLASS_ARGUMENTS and self.makes_classes(ref):
+            self.make_class(state, arguments[1][2], arguments[2][2], result)
         constructors = self.lookup.constructors(ref)
         if self.tables.overloads and at >= 0 and len(constructors) > 1:
             given = self.overloads.given(state.unit, at)
@@ -375,6 +389,13 @@ class Calling(Spreading, abc.ABC):
         for func in constructors:
             if sink == NOTHING:
                 sink = state.new_node()
+            if func.decl.name == MAKER and self.tables.constructors[0] == MAKER:
+                made = state.new_node()
+                self.call_function(state, func, value, arguments, made)
+                self.watch(state, made, self.MADE, ref, result)
+                if self.param_read(func, THIS):
+                    state.add(self.node(state, param_key(func, THIS)), value)
+                continue
             self.call_function(
                 state, func, value if func.decl.flags & bits.F_CLASS_METHOD else instance, arguments, sink
             )

@@ -6,6 +6,7 @@ import abc
 
 from smp.domain.source import NOTHING, ArgKind
 from smp.indexing.linking.calling import MAX_PARTIAL, Calling
+from smp.indexing.linking.class_making import CLASS_ARGUMENTS
 from smp.indexing.linking.flow import UnitState, element_key, op_key
 from smp.indexing.linking.handing import Argument
 from smp.indexing.linking.values import (
@@ -167,6 +168,8 @@ class External(Calling, abc.ABC):
                 self.watch(state, node, self.TRANSFER, what, result)
         elif what in ("container", "pairs", "dict", "chain", "zip", "awaited_all", "awaited_list", "mapped"):
             self._new_container(state, what, detail, at, arguments, positional, result, value)
+        elif what == "class_of" and len(positional) == CLASS_ARGUMENTS:
+            self.make_class(state, positional[1], positional[2], result)
         elif what in ("class_of", "instance_of", "call"):
             if first != NOTHING:
                 self.watch(state, first, self.TRANSFER, what, result)
@@ -353,7 +356,7 @@ class External(Calling, abc.ABC):
                 state.add(result, self.intern.partial(value, state.index, at, state.unit.path))
         elif what == "class_of":
             if value.kind == INST and isinstance(value.ref, ClassRef):
-                state.add(result, self.intern.cls(value.ref, below=value.below))
+                state.add(result, self.intern.cls(value.ref, below=value.below, made=value.recv))
         elif what == "instance_of":
             if value.kind == CLASS and isinstance(value.ref, ClassRef):
                 state.add(result, self.intern.inst(value.ref, below=True))

@@ -178,7 +178,7 @@ class Inference(Contexts):
         """What constructing a class gives, with its type arguments where the call states them or its arguments say them."""
         ref = value.ref
         assert isinstance(ref, ClassRef)
-        plain = self.intern.inst(ref, below=value.below)
+        plain = self.intern.inst(ref, below=value.below, made=value.recv)
         if not self.tables.infers or not ref.decl.type_params:
             return plain
         stated = tuple(self.types.instances(state.unit, at) for kind, _, at in arguments if kind == ArgKind.TYPE)

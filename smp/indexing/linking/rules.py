@@ -244,8 +244,12 @@ class Rules(Iterating):
         elif self.is_record(value):
             self.record_attribute(state, value, name, result)
         elif kind == INST:
+            if value.recv is not None:
+                self.namespace_attribute(state, value, name, result)
             self._instance_attribute(state, value, name, result)
         elif kind == CLASS:
+            if value.recv is not None:
+                self.namespace_attribute(state, value, name, result)
             self._class_attribute(state, value, name, result)
         elif kind == MODULE:
             self._module_attribute(state, value, name, result)
@@ -310,7 +314,7 @@ class Rules(Iterating):
         ref = value.ref
         assert isinstance(ref, ClassRef)
         if name in ("__class__", self.tables.class_member):
-            state.add(result, self.intern.cls(ref, below=value.below))
+            state.add(result, self.intern.cls(ref, below=value.below, made=value.recv))
             return
         found = self.lookup.find(ref, name)
         declared = self.lookup.declared_type(ref, name)
@@ -360,7 +364,7 @@ class Rules(Iterating):
             elif flags & bits.F_CLASS_METHOD and not is_class:
                 owner = self.class_of(recv)
                 if owner is not None:
-                    state.add(result, self.intern.bound(ref, self.intern.cls(owner, below=recv.below)))
+                    state.add(result, self.intern.bound(ref, self.intern.cls(owner, below=recv.below, made=recv.recv)))
             else:
                 state.add(result, self.intern.bound(ref, recv))
         for cls in found.classes:
@@ -570,7 +574,8 @@ class Rules(Iterating):
 
     CALL, ATTR, STORE_ATTR, STORE_ITEM, ITEM, ITER, ENTER, AWAIT, UNPACK, NARROW_IN, NARROW_OUT, BIND, BINARY, SPREAD, \
         DECORATOR_RESULT, ARGUMENT, STAR_ARGUMENT, MAP_ARGUMENT, TRANSFER, RECORD, DECLARED, CONTEXT, WHERE, EXTENDED, PART, \
-        INFERRED, LIBRARY, HANDED, RECEIVES, BESIDE, AROUND, AROUND_STORE, KEYED, OF_KIND, NAMED_LIKE = range(35)  # fmt: skip
+        INFERRED, LIBRARY, HANDED, RECEIVES, BESIDE, AROUND, AROUND_STORE, KEYED, OF_KIND, NAMED_LIKE, \
+        CLASS_BASE, NAMESPACE, MADE = range(38)  # fmt: skip
 
     def bind_rules(self) -> None:
         """Fills the table of rules, in the order of their numbers."""
@@ -580,5 +585,6 @@ class Rules(Iterating):
             self.on_decorator_result, self.on_argument, self.on_star_argument, self.on_map_argument, self.on_transfer,
             self.on_record, self.on_declared, self.contextual, self.on_where, self.on_extended,
             self.on_part, self.on_inferred, self.on_library, self.on_handed, self.on_receives, self.on_beside, self.on_around,
-            self.on_around_store, self.on_keyed, self.on_of_kind, self.on_named_like,
+            self.on_around_store, self.on_keyed, self.on_of_kind, self.on_named_like, self.on_class_base, self.on_namespace,
+            self.on_made,
         ]  # fmt: skip

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from smp.domain.ids import FilePath
-from smp.domain.source import NOTHING, FileSummary, Op
+from smp.domain.source import NOTHING, FileSummary, Function, Op
 from smp.indexing.linking.numbering import renumber, written_in
 from smp.indexing.linking.values import ClassRef, Filling, FuncRef, filled
 
 THIS = -1
-"""Position, among parameters, of what a function without a class is called on."""
+"""Position, among parameters, of what a function without a class is called on, and of the class that `__new__` gets."""
+MAKER = "__new__"
+"""The method that gets the class to be made, and decides what making it gives."""
 MAX_SPARSE = 3
 MIN_SPARSE = 5_000
 """More empty numbers than this many times the ops of a file, and so many besides, are not kept."""
@@ -74,7 +76,7 @@ class Unit:
                 self.stores.setdefault(op[1], []).append(op[2])
             elif op[0] == Op.PARAM:
                 self.params[op[1], op[2]] = at
-            elif op[0] == Op.RECEIVER and summary.functions[op[1]].cls == NOTHING:
+            elif op[0] == Op.RECEIVER and _is_given(summary.functions[op[1]]):
                 self.params[op[1], THIS] = at
 
     def move(self, summary: FileSummary) -> None:
@@ -144,6 +146,11 @@ def make_refs(unit: Unit, kept: KeptRefs | None = None) -> None:
         func.cls = unit.classes[function.cls] if function.cls != NOTHING else None
         _split_returns(unit, func)
         unit.functions.append(func)
+
+
+def _is_given(function: Function) -> bool:
+    """Whether the receiver of a function comes with its calls."""
+    return function.cls == NOTHING or function.name == MAKER
 
 
 def _split_returns(unit: Unit, func: FuncRef) -> None:

@@ -105,6 +105,7 @@ class Value:
     Attributes:
         ref: FuncRef, ClassRef, or None. name: dotted name or path. recv: receiver, or the callee of a partial.
         below: The class or any below it (declared, `self`), not exactly it.
+        recv: As well the namespace of a class that a call makes (`type(name, bases, namespace)`), and of its instances.
         weak: An instance assumed from a test only, which counts where nothing better is known; or a function that was handed on
             by a call through a value (`smp.indexing.linking.handing`).
         args: Type arguments, each the instances it stands for.
@@ -180,11 +181,13 @@ class Interner:
             known = self.keep((FUNC, ref), Value(FUNC, "f:" + ref.key, ref=ref))
         return known
 
-    def cls(self, ref: ClassRef, *, below: bool = False) -> Value:
-        known = self._table.get((CLASS, ref, below))
+    def cls(self, ref: ClassRef, *, below: bool = False, made: Value | None = None) -> Value:
+        """A class; made: the namespace of one that a call makes below it."""
+        recipe = (CLASS, ref, below) if made is None else (CLASS, ref, below, made)
+        known = self._table.get(recipe)
         if known is None:
-            key = ("c+:" if below else "c:") + ref.key
-            known = self.keep((CLASS, ref, below), Value(CLASS, key, ref=ref, below=below))
+            key = ("c+:" if below else "c:") + ref.key + (f"{{{made.key}}}" if made is not None else "")
+            known = self.keep(recipe, Value(CLASS, key, ref=ref, below=below, recv=made))
         return known
 
     def inst(
@@ -194,13 +197,15 @@ class Interner:
         below: bool = False,
         weak: bool = False,
         args: tuple[tuple[Value, ...], ...] = (),
+        made: Value | None = None,
     ) -> Value:
-        known = self._table.get((INST, ref, below, weak, args))
+        """An instance; made: the namespace of its class, if a call made that."""
+        recipe = (INST, ref, below, weak, args) if made is None else (INST, ref, below, weak, args, made)
+        known = self._table.get(recipe)
         if known is None:
             key = f"i{'+' if below else ''}{'?' if weak else ''}:{ref.key}{_shown(args)}"
-            known = self.keep(
-                (INST, ref, below, weak, args), Value(INST, key, ref=ref, below=below, weak=weak, args=args)
-            )
+            key += f"{{{made.key}}}" if made is not None else ""
+            known = self.keep(recipe, Value(INST, key, ref=ref, below=below, weak=weak, args=args, recv=made))
         return known
 
     def bound(self, ref: FuncRef, recv: Value) -> Value:
