@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from smp.bootstrap import build_platform
-from smp.cli.options import repository_options
+from smp.cli.options import json_option, repository_options
 from smp.domain.errors import Invalid, NotFound
 from smp.domain.ids import SessionId
 from smp.domain.sessions import Session
@@ -17,7 +17,6 @@ from smp.ports.session_store import SessionStore
 from smp.safety.audit_export import Flaw, export_lines, flaws
 from smp.settings import Settings
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 session_option = click.option("--session", "session_id", default=None, help="One session only.")
 
 

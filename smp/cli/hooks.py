@@ -19,7 +19,7 @@ import click
 import msgspec
 from msgspec import Struct
 
-from smp.cli.options import repository_options
+from smp.cli.options import json_option, repository_options, say
 from smp.domain.errors import Invalid, Unavailable
 from smp.settings import Settings
 
@@ -43,8 +43,9 @@ def hook() -> None:
 
 
 @hook.command()
+@json_option
 @repository_options
-def install(settings: Settings) -> None:
+def install(settings: Settings, as_json: bool) -> None:
     """Add a line to git's post-commit, post-checkout, post-merge and post-rewrite hooks; existing hooks stay.
 
     \b
@@ -59,7 +60,8 @@ def install(settings: Settings) -> None:
                 _write(folder / event, with_ours(_read(folder / event)))
     except OSError as error:
         raise Unavailable(f"cannot write in {str(folder)!r}: {error.strerror}", backend="git hooks") from error
-    click.echo(f"installed in {folder}: {', '.join(event for event in EVENTS if event not in foreign)}")
+    done = [event for event in EVENTS if event not in foreign]
+    say(as_json, {"hooks": hook_states(settings.repo)}, f"installed in {folder}: {', '.join(done)}")
     if foreign:
         raise Invalid(
             f"no shell scripts, so left as they are: {', '.join(foreign)}; let them run `smp index` in the background",
@@ -68,8 +70,9 @@ def install(settings: Settings) -> None:
 
 
 @hook.command()
+@json_option
 @repository_options
-def remove(settings: Settings) -> None:
+def remove(settings: Settings, as_json: bool) -> None:
     """Take our line out again; a hook that held nothing else is removed."""
     folder = hooks_folder(settings.repo)
     for event in EVENTS:
@@ -82,11 +85,11 @@ def remove(settings: Settings) -> None:
             file.unlink()
         else:
             _write(file, rest)
-    click.echo(f"removed from {folder}")
+    say(as_json, {"hooks": hook_states(settings.repo)}, f"removed from {folder}")
 
 
 @hook.command()
-@click.option("--json", "as_json", is_flag=True, help="Print the state as one JSON object.")
+@json_option
 @repository_options
 def status(settings: Settings, as_json: bool) -> None:
     """Say which of git's hooks bring changes into the index."""

@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from smp.bootstrap import open_keys
-from smp.cli.options import repository_options
+from smp.cli.options import json_option, repository_options, say
 from smp.domain.errors import Invalid
 from smp.ports.keyring import KeyInfo
 from smp.settings import Settings
@@ -21,7 +21,7 @@ def keys() -> None:
 
 
 @keys.command(name="list")
-@click.option("--json", "as_json", is_flag=True, help="Print the keys as one JSON object.")
+@json_option
 @repository_options
 def list_keys(settings: Settings, as_json: bool) -> None:
     """List all keys: id, whether it signs here, and its fingerprint, to be compared over another channel.
@@ -34,23 +34,26 @@ def list_keys(settings: Settings, as_json: bool) -> None:
         click.echo(msgspec.json.encode({"keys": found}).decode())
         return
     for key in found:
-        _show(key)
+        click.echo(_words(key))
     if not found:
         click.echo("no keys yet; smp keys new makes one, and so does the first smp export --format snapshot")
 
 
 @keys.command()
+@json_option
 @repository_options
-def new(settings: Settings) -> None:
+def new(settings: Settings, as_json: bool) -> None:
     """Make a key that signs snapshots here."""
-    _show(open_keys(settings).make())
+    made = open_keys(settings).make()
+    say(as_json, made, _words(made))
 
 
 @keys.command()
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--id", "key_id", default=None, help="The id that its owner signs under.  [default: from the key]")
+@json_option
 @repository_options
-def trust(settings: Settings, file: Path, key_id: str | None) -> None:
+def trust(settings: Settings, file: Path, key_id: str | None, as_json: bool) -> None:
     """Believe what the owner of a public key signs. FILE is what `smp keys export` wrote there; - reads standard input.
 
     \b
@@ -60,16 +63,18 @@ def trust(settings: Settings, file: Path, key_id: str | None) -> None:
         public = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     except OSError as error:
         raise Invalid(f"cannot read {str(file)!r}: {error.strerror}", path="file") from error
-    _show(open_keys(settings).trust(public, key_id=key_id))
+    trusted = open_keys(settings).trust(public, key_id=key_id)
+    say(as_json, trusted, _words(trusted))
 
 
 @keys.command()
 @click.argument("key_id")
+@json_option
 @repository_options
-def revoke(settings: Settings, key_id: str) -> None:
+def revoke(settings: Settings, key_id: str, as_json: bool) -> None:
     """Believe a key no longer; one of our own signs no longer either. It is kept aside in the keys folder."""
     info = open_keys(settings).revoke(key_id)
-    click.echo(f"revoked {info.key_id}: snapshots that it signed are refused from now on")
+    say(as_json, info, f"revoked {info.key_id}: snapshots that it signed are refused from now on")
 
 
 @keys.command(name="export")
@@ -90,8 +95,8 @@ def export_key(settings: Settings, key_id: str | None, out: Path | None) -> None
         out.write_bytes(public)
 
 
-def _show(key: KeyInfo) -> None:
-    click.echo(f"{key.key_id}  {'signs, trusted' if key.own else 'trusted'}  sha256:{key.fingerprint}")
+def _words(key: KeyInfo) -> str:
+    return f"{key.key_id}  {'signs, trusted' if key.own else 'trusted'}  sha256:{key.fingerprint}"
 
 
 COMMANDS = (keys,)

@@ -13,6 +13,9 @@ from smp.bootstrap import build_platform
 from smp.services import Services
 from smp.settings import Settings, load_settings
 
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+"""For a command that takes `as_json`."""
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -41,6 +44,15 @@ def repository_options(command: Callable[Concatenate[Settings, P], R]) -> Callab
         return command(load_settings(repo, data_dir=data_dir), *args, **kwargs)
 
     return with_settings
+
+
+def say(as_json: bool, answer: object, words: str) -> None:
+    """Print an answer as one JSON object, or in words."""
+    if as_json:
+        import msgspec
+
+        words = msgspec.json.encode(answer).decode()
+    click.echo(words)
 
 
 def open_indexed(settings: Settings) -> Services:

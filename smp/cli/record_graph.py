@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from smp.bootstrap import build_records
-from smp.cli.options import repository_options
+from smp.cli.options import json_option, repository_options
 from smp.cli.record_graph_screen import heading, show_known, show_neighbors, show_stats, show_walk, warn
 from smp.domain.records import Direction, EdgeType, RecordEdge
 from smp.records.edge_store import MAX_EDGES
@@ -51,7 +51,6 @@ class _Node(click.ParamType[str]):
         return node
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 direction_option = click.option(
     "--dir",
     "direction",

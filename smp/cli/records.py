@@ -9,12 +9,11 @@ import msgspec
 from msgspec import Struct
 
 from smp.bootstrap import build_records
-from smp.cli.options import repository_options
+from smp.cli.options import json_option, repository_options
 from smp.cli.record_graph_screen import printable, warn
 from smp.domain.records import Episode, Rule
 from smp.settings import Settings
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 last_argument = click.argument("last", type=click.IntRange(1), default=20)
 
 

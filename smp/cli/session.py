@@ -14,7 +14,7 @@ from smp.bootstrap import build_platform
 from smp.cli import devserver
 from smp.cli.driving import CANCEL_WAIT_MS, driven
 from smp.cli.failures import stderr
-from smp.cli.options import open_indexed, repository_options
+from smp.cli.options import json_option, open_indexed, repository_options, say
 from smp.cli.session_answers import ANSWERS, how_to_answer, waiting_for
 from smp.cli.session_edits import as_list, read_edits
 from smp.cli.session_screen import final_screen, stdout, watch
@@ -136,11 +136,15 @@ def run(
 
 @session.command("list")
 @click.option("--limit", type=click.IntRange(1, 1000), default=20, show_default=True)
+@json_option
 @repository_options
-def list_sessions(settings: Settings, limit: int) -> None:
+def list_sessions(settings: Settings, limit: int, as_json: bool) -> None:
     """This repository's session runs, newest first."""
     services = build_platform(settings)
     rows = services.runs.sessions(queue_of(str(settings.data_dir)), limit=limit)
+    if as_json:
+        click.echo(msgspec.json.encode({"sessions": rows}).decode())
+        return
     click.echo(f"{'SESSION':<28}{'RUN':<12}{'PHASE':<12}{'STARTED':<27}ENDED")
     for row in rows:
         started = row.started_at.isoformat(sep=" ", timespec="seconds")
@@ -151,31 +155,40 @@ def list_sessions(settings: Settings, limit: int) -> None:
 
 @session.command()
 @click.argument("session_id")
+@json_option
 @repository_options
-def show(settings: Settings, session_id: str) -> None:
+def show(settings: Settings, session_id: str, as_json: bool) -> None:
     """Where a session is, or how it ended."""
     services = build_platform(settings)
     run = workflow_id_of(SessionId(session_id))
     outcome = services.runs.outcome_within(run, LOOK_MS)
     if outcome is None:
         state = services.runs.state(run)
+        if as_json:
+            click.echo(msgspec.json.encode(state).decode())
+            return
         click.echo(f"{session_id}: {state.phase}, expires {state.deadline} without progress")
         for step in state.steps:
             click.echo(f"  {step}")
         for line in waiting_for(session_id, state):
             click.echo(line)
         return
-    final_screen(settings, outcome, stdout())
+    if as_json:
+        click.echo(msgspec.json.encode(outcome).decode())
+    else:
+        final_screen(settings, outcome, stdout())
 
 
 @session.command()
 @click.argument("session_id")
+@json_option
 @repository_options
-def cancel(settings: Settings, session_id: str) -> None:
+def cancel(settings: Settings, session_id: str, as_json: bool) -> None:
     """Stop a session; it undoes what it did. After its branch has been pushed it completes instead."""
     services = build_platform(settings)
     services.runs.cancel(workflow_id_of(SessionId(session_id)))
-    click.echo(f"asked {session_id} to stop; smp session show {session_id} tells how it ended")
+    words = f"asked {session_id} to stop; smp session show {session_id} tells how it ended"
+    say(as_json, {"session_id": session_id, "asked": "cancel"}, words)
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ import click
 import msgspec
 
 from smp.bootstrap import build_platform
-from smp.cli.options import repository_options
+from smp.cli.options import json_option, repository_options, say
 from smp.cli.session_edits import read_edits
 from smp.domain.errors import Conflict, Invalid
 from smp.domain.ids import CommitSha, HandoffId, SessionId
@@ -63,19 +63,21 @@ def propose(
 
 @click.command()
 @click.argument("session_id")
+@json_option
 @repository_options
-def touch(settings: Settings, session_id: str) -> None:
+def touch(settings: Settings, session_id: str, as_json: bool) -> None:
     """Give a session that waits for edits or for a review its whole time to live again."""
     build_platform(settings).runs.touch(workflow_id_of(SessionId(session_id)))
-    click.echo(f"asked for more time for {session_id}")
+    say(as_json, {"session_id": session_id, "asked": "touch"}, f"asked for more time for {session_id}")
 
 
 @click.command()
 @click.argument("session_id")
 @click.argument("decision", type=click.Choice(["approve", "request_changes", "reject"]))
 @click.option("--comments", default="", help="Why; what the author is told.")
+@json_option
 @repository_options
-def decide(settings: Settings, session_id: str, decision: str, comments: str) -> None:
+def decide(settings: Settings, session_id: str, decision: str, comments: str, as_json: bool) -> None:
     """Say as its reviewer what becomes of a session that waits for a review."""
     services = build_platform(settings)
     run = workflow_id_of(SessionId(session_id))
@@ -83,7 +85,7 @@ def decide(settings: Settings, session_id: str, decision: str, comments: str) ->
     if handoff is None:
         raise Conflict(f"{session_id!r} does not wait for a review; smp session show tells where it is")
     said = services.runs.decide(run, ReviewWord(handoff_id=HandoffId(handoff), decision=decision, comments=comments))
-    click.echo(f"{handoff}: {said}")
+    say(as_json, {"handoff_id": handoff, "status": said}, f"{handoff}: {said}")
 
 
 def receipt_words(receipt: ProposalReceipt) -> str:

@@ -10,7 +10,7 @@ import msgspec
 from smp.bootstrap import build_platform
 from smp.cli.driving import CANCEL_WAIT_MS, driven
 from smp.cli.failures import stderr
-from smp.cli.options import open_indexed, repository_options
+from smp.cli.options import json_option, open_indexed, repository_options, say
 from smp.cli.session import LOOK_MS, default_test_command, pair, server_for
 from smp.cli.session_screen import stdout
 from smp.cli.swarm_file import MAX_LIMIT, Task, read_tasks
@@ -96,11 +96,13 @@ def show(settings: Settings, swarm_id: str, as_json: bool) -> None:
 
 @swarm.command()
 @click.argument("swarm_id")
+@json_option
 @repository_options
-def cancel(settings: Settings, swarm_id: str) -> None:
+def cancel(settings: Settings, swarm_id: str, as_json: bool) -> None:
     """Stop a swarm; its running sessions undo what they did, those with `on_cancel: go_on` excepted."""
     build_platform(settings).runs.cancel(swarm_workflow_id(swarm_id))
-    click.echo(f"asked {swarm_id} to stop; smp swarm show {swarm_id} tells how it ended")
+    words = f"asked {swarm_id} to stop; smp swarm show {swarm_id} tells how it ended"
+    say(as_json, {"swarm_id": swarm_id, "asked": "cancel"}, words)
 
 
 def _session(services: Services, task: Task, commit: CommitSha, queue: str) -> SwarmSession:

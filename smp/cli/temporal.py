@@ -6,7 +6,7 @@ import click
 
 from smp.cli import devserver
 from smp.cli.failures import stderr
-from smp.cli.options import repository_options
+from smp.cli.options import json_option, repository_options, say
 from smp.domain.errors import Unavailable
 from smp.settings import Settings
 
@@ -17,8 +17,9 @@ def temporal() -> None:
 
 
 @temporal.command()
+@json_option
 @repository_options
-def start(settings: Settings) -> None:
+def start(settings: Settings, as_json: bool) -> None:
     """Start the server, unless one answers at the configured address already.
 
     It goes on after this command; its runs survive restarts. [temporal] address and ui_url choose the ports.
@@ -26,17 +27,18 @@ def start(settings: Settings) -> None:
     \b
     Example: smp temporal start --repo ~/src/myproject
     """
-    server, started = devserver.start(settings, say)
+    server, started = devserver.start(settings, progress)
     whose = "started" if started else "already running"
-    click.echo(f"Temporal {whose} at {server.address} (UI: {server.ui_url})")
+    say(as_json, server, f"Temporal {whose} at {server.address} (UI: {server.ui_url})")
 
 
 @temporal.command()
+@json_option
 @repository_options
-def stop(settings: Settings) -> None:
+def stop(settings: Settings, as_json: bool) -> None:
     """Stop the server that was started for this repository; its runs stay in its file."""
     if devserver.stop(settings):
-        click.echo("Temporal stopped")
+        say(as_json, {"stopped": True}, "Temporal stopped")
     elif devserver.answers(settings.temporal):
         raise Unavailable(
             f"the server at {settings.temporal.address} was not started from {str(settings.data_dir)!r}; "
@@ -44,12 +46,13 @@ def stop(settings: Settings) -> None:
             backend="temporal",
         )
     else:
-        click.echo("no Temporal server is running for this repository")
+        say(as_json, {"stopped": False}, "no Temporal server is running for this repository")
 
 
 @temporal.command()
+@json_option
 @repository_options
-def status(settings: Settings) -> None:
+def status(settings: Settings, as_json: bool) -> None:
     """Say whether a server answers; exit code 1 when none does."""
     server = devserver.status(settings)
     if not server.answers:
@@ -57,10 +60,10 @@ def status(settings: Settings) -> None:
             f"no Temporal server answers at {server.address}; start one with: smp temporal start", backend="temporal"
         )
     whose = f"started for this repository, pid {server.pid}" if server.ours else "started elsewhere"
-    click.echo(f"Temporal answers at {server.address} ({whose}); UI: {server.ui_url}")
+    say(as_json, server, f"Temporal answers at {server.address} ({whose}); UI: {server.ui_url}")
 
 
-def say(line: str) -> None:
+def progress(line: str) -> None:
     """Progress, on stderr."""
     stderr.print(line, soft_wrap=True)
 

@@ -6,7 +6,7 @@ import click
 import msgspec
 
 from smp.bootstrap import build_tokens
-from smp.cli.options import repository_options
+from smp.cli.options import json_option, repository_options, say
 from smp.domain.ids import AgentId
 from smp.ports.clock import Clock
 from smp.settings import Settings
@@ -60,11 +60,12 @@ def list_tokens(settings: Settings, as_json: bool) -> None:
 
 @token.command()
 @click.argument("token_id")
+@json_option
 @repository_options
-def revoke(settings: Settings, token_id: str) -> None:
+def revoke(settings: Settings, token_id: str, as_json: bool) -> None:
     """End a token at once."""
     build_tokens(settings)[0].revoke(token_id)
-    click.echo(f"{token_id} is revoked")
+    say(as_json, {"revoked": token_id}, f"{token_id} is revoked")
 
 
 def _moment(clock: Clock) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -61,6 +62,27 @@ def test_every_command_explains_itself_with_an_example(command: str) -> None:
         texts += [child.help or "" for child in node.commands.values()]
     assert all(texts)
     assert any("smp " in text for text in texts)
+
+
+NOT_ONE_OBJECT = {"audit export", "call", "completion", "export", "keys export", "mcp", "serve", "worker"}
+"""They print JSON lines, JSON already, a key or a script, or serve."""
+
+
+def test_every_command_prints_json_where_it_is_asked_to() -> None:
+    without = {path for path, command in leaves(smp, "") if "--json" not in {o for p in command.params for o in p.opts}}
+    assert without == NOT_ONE_OBJECT
+
+
+def leaves(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
+    """Commands that are no groups, by their words."""
+    if not isinstance(command, click.Group):
+        yield path, command
+        return
+    context = click.Context(command)
+    for name in command.list_commands(context):
+        child = command.get_command(context, name)
+        assert child is not None
+        yield from leaves(child, f"{path} {name}".strip())
 
 
 def test_no_recorded_history_names_a_folder_of_whoever_recorded_it() -> None:
