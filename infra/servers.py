@@ -126,7 +126,7 @@ class Neo4j:
         ]  # fmt: skip
 
     def command(self, data: Path) -> tuple[list[str], dict[str, str]]:
-        memory = os.environ.get("SMP_NEO4J_MEMORY", "2g")
+        memory = os.environ.get("SMP_NEO4J_MEMORY", "4g")
         installed = shutil.which("neo4j")
         if installed:
             configuration = data / "conf"

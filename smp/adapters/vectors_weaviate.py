@@ -10,6 +10,7 @@ import atexit
 import functools
 import hashlib
 import re
+import socket
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -20,7 +21,7 @@ import numpy as np
 import weaviate
 from weaviate.classes.config import Configure, DataType, Property, Tokenization, VectorDistances
 from weaviate.classes.data import DataObject
-from weaviate.classes.init import AdditionalConfig, Auth, Timeout
+from weaviate.classes.init import AdditionalConfig, Auth, GrpcConfig, Timeout
 from weaviate.classes.query import Filter, MetadataQuery
 from weaviate.classes.tenants import Tenant
 from weaviate.collections import Collection
@@ -39,7 +40,13 @@ BATCH = 1_000
 MOST = 10_000
 """Answers of one request; the server's default bound."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 2.0
-CALL_S = 60
+CALL_S, CONNECT_S = 60, 5
+RECONNECT = [
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 1_000),
+]
+"""gRPC alone waits up to two minutes before it looks again for a server that has been away."""
 NAMESPACE = uuid.UUID("6b1f2d0e-52a5-4f0e-9a39-5d9f1f6d1c11")
 
 
@@ -63,6 +70,7 @@ class WeaviateVectorIndex(VectorIndex):
         self._dimensions: dict[str, int] = {}
         place = urlsplit(settings.url)
         host, secure = place.hostname or "127.0.0.1", place.scheme == "https"
+        self._place = (host, settings.grpc_port)
         self._client = weaviate.WeaviateClient(
             connection_params=weaviate.connect.ConnectionParams.from_params(
                 http_host=host,
@@ -73,7 +81,10 @@ class WeaviateVectorIndex(VectorIndex):
                 grpc_secure=secure,
             ),
             auth_client_secret=Auth.api_key(settings.api_key) if settings.api_key else None,
-            additional_config=AdditionalConfig(timeout=Timeout(init=5, query=CALL_S, insert=CALL_S)),
+            additional_config=AdditionalConfig(
+                timeout=Timeout(init=5, query=CALL_S, insert=CALL_S),
+                grpc_config=GrpcConfig(channel_options=RECONNECT),
+            ),
             # the checks ask a package registry for news
             skip_init_checks=True,
         )
@@ -273,6 +284,8 @@ class WeaviateVectorIndex(VectorIndex):
         deadline, pause = time.monotonic() + self._settings.patience_s, FIRST_PAUSE_S
         while True:
             try:
+                # the client would sleep for a minute by itself before it says that nobody is there
+                socket.create_connection(self._place, timeout=CONNECT_S).close()
                 return work()
             except (WeaviateBaseError, OSError) as error:
                 status = error.status_code if isinstance(error, UnexpectedStatusCodeError) else 503

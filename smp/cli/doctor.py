@@ -34,14 +34,15 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as one JSON object.")
+@click.option("--repair", is_flag=True, help="Hold every vector against the graph and make both agree.")
 @repository_options
-def doctor(settings: Settings, as_json: bool) -> None:
+def doctor(settings: Settings, as_json: bool, repair: bool) -> None:
     """Try everything that sessions need; exit code 1 when something is missing.
 
     \b
     Example: smp doctor --repo ~/src/myproject
     """
-    findings = [*_platform(settings), forge(settings, os.environ), _temporal(settings)]
+    findings = [*_platform(settings, repair=repair), forge(settings, os.environ), _temporal(settings)]
     if as_json:
         click.echo(msgspec.json.encode({"findings": findings}).decode())
     else:
@@ -53,16 +54,38 @@ def doctor(settings: Settings, as_json: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _platform(settings: Settings) -> list[Finding]:
+def _platform(settings: Settings, *, repair: bool = False) -> list[Finding]:
     try:
         services = build_platform(settings)
     except SmpError as error:
         return [Finding(subject="repository", good=False, seen=str(settings.repo), mend=error.message)]
     return [
         Finding(subject="repository", good=True, seen=str(settings.repo)),
+        _stores(settings),
+        *([_repaired(services)] if repair else []),
         _index(services),
         _sandbox(services),
     ]
+
+
+def _stores(settings: Settings) -> Finding:
+    """They have answered by now, or there were no services."""
+    graph = f"Neo4j at {settings.graph.url}" if settings.graph_in_neo4j else "SQLite"
+    sessions = f"Neo4j at {settings.graph.url}" if settings.sessions_in_neo4j else "SQLite"
+    vectors = f"Weaviate at {settings.vectors.url}" if settings.vectors_in_weaviate else "embedded"
+    return Finding(subject="stores", good=True, seen=f"graph {graph}, vectors {vectors}, sessions {sessions}")
+
+
+def _repaired(services: Services) -> Finding:
+    try:
+        services.indexer.ensure_fresh()
+        found = services.indexer.repair_vectors()
+    except SmpError as error:
+        return Finding(subject="vectors", good=False, seen="cannot be repaired", mend=error.message)
+    if not found.made and not found.forgotten:
+        return Finding(subject="vectors", good=True, seen="agree with the graph")
+    seen = f"agree with the graph again: {found.made} made, {found.forgotten} forgotten"
+    return Finding(subject="vectors", good=True, seen=seen)
 
 
 def _index(services: Services) -> Finding:

@@ -36,6 +36,13 @@ class Embedding(Struct, frozen=True, kw_only=True):
     total: int
 
 
+class VectorRepair(Struct, frozen=True, kw_only=True):
+    """What a repair did: vectors that were missing or of another text, and those of nodes that are gone."""
+
+    made: int
+    forgotten: int
+
+
 class _Mark(Struct, frozen=True):
     """generation: of the graph that was embedded whole. total: nodes that were to have a vector. model: of the vectors."""
 
@@ -78,7 +85,9 @@ class VectorFill:
     def whole(self) -> bool:
         """Whether every node of the present graph has the vector of its present text."""
         mark = self._mark()
-        return mark is not None and mark.generation == self._generation() and mark.model == self._embedder.model
+        known = mark is not None and mark.generation == self._generation() and mark.model == self._embedder.model
+        # an index that is not beside the graph may have been put back from an older copy, or emptied
+        return mark is not None and known and self._vectors.count(NODES) >= mark.total
 
     def complete(self, progress: Progress | None = None, *, stop: threading.Event | None = None) -> bool:
         """Embed what lacks its vector, the likeliest answers first; forget vectors of nodes that are gone.
@@ -102,6 +111,17 @@ class VectorFill:
         mark = _Mark(generation, len(nodes), self._embedder.model)
         self._cache.put_blobs(META, {EMBEDDED_KEY: msgspec.msgpack.encode(mark)})
         return True
+
+    def repair(self, progress: Progress | None = None) -> VectorRepair:
+        """Hold every vector against the graph, whatever the marks say, and make both agree."""
+        nodes = list(self._graph.scan(Scope(), AHEAD_KINDS))
+        present = {str(node.id) for node in nodes}
+        found = VectorRepair(
+            made=len(self._missing(nodes)), forgotten=sum(key not in present for key in self._vectors.hashes(NODES))
+        )
+        self._cache.drop_blobs(META, [EMBEDDED_KEY])
+        self.complete(progress)
+        return found
 
     def embed(self, nodes: Iterable[Node], progress: Progress | None = None) -> None:
         """See that these nodes have vectors of their present text."""

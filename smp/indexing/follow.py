@@ -18,7 +18,7 @@ from smp.domain.graph import OWNER_COMMUNITIES, Edge, EdgeKind, GraphDelta, Grap
 from smp.domain.ids import NodeId
 from smp.domain.places import edge_order
 from smp.indexing.embed import CENTROIDS, NODES
-from smp.indexing.fill import SMALL, Embedding, VectorFill
+from smp.indexing.fill import SMALL, Embedding, VectorFill, VectorRepair
 from smp.indexing.partition import MIN_SIZE, RESOLUTIONS, detect, go_on
 from smp.indexing.progress import Progress
 from smp.indexing.projection import RELATIONSHIPS, project
@@ -147,6 +147,12 @@ class Followers:
         """Vectors of all that is new or has changed its text, and the centroids of what they make."""
         if not self.fill.whole() and self.fill.complete(progress, stop=stop):
             self._put_centroids(self.partition())
+
+    def repair(self, progress: Progress | None = None) -> VectorRepair:
+        """Hold every vector against the graph and make both agree, with the centroids."""
+        found = self.fill.repair(progress)
+        self._put_centroids(self.partition())
+        return found
 
     def usable(self) -> bool:
         """Whether a search may begin with what there is: the graph is large, and ranks are not too far behind it."""

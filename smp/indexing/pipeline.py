@@ -38,6 +38,7 @@ from smp.indexing.changes import NodeChanges, compare_nodes, notification_of, te
 from smp.indexing.churn import churn_of
 from smp.indexing.collector import collector_paused
 from smp.indexing.difference import Difference, concern_all, difference, difference_below
+from smp.indexing.fill import VectorRepair
 from smp.indexing.follow import Followers, SearchState
 from smp.indexing.freshness import IndexFreshness
 from smp.indexing.keep_up import keeping_up
@@ -335,6 +336,11 @@ class Indexer:
     def ensure_embedded(self, progress: Progress | None = None) -> None:
         """Vectors of all that is new or has changed its text; a kill loses one batch."""
         self._followers.embed(progress)
+
+    def repair_vectors(self, progress: Progress | None = None) -> VectorRepair:
+        """Hold every vector against the graph and make both agree, with the centroids."""
+        with self._following:
+            return self._followers.repair(progress)
 
     def embed_nodes(self, nodes: Iterable[Node], progress: Progress | None = None) -> None:
         """See that these nodes have vectors of their present text; costs what is missing."""

@@ -96,6 +96,12 @@ def prepared(repo: Path) -> Services:
     services = build_platform(load_settings(repo, environ={}))
     services.indexer.ensure_fresh()
     services.indexer.ensure_ranked()
+    with_vectors(services)
+    return services
+
+
+def with_vectors(services: Services) -> None:
+    """A random unit vector for each node that is to have one, under the right hash."""
     known = services.vectors.hashes(NODES)
     wanted = list(services.graph.scan(Scope(), AHEAD_KINDS))
     texts = {node.id: text_hash(embedded_text(node), services.embedder.model) for node in wanted}
@@ -107,7 +113,6 @@ def prepared(repo: Path) -> Services:
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         services.vectors.upsert(NODES, missing, rows, tuple(texts[key] for key in missing))
     services.indexer.ensure_embedded()
-    return services
 
 
 def calls(services: Services) -> dict[str, Callable[[int], object]]:

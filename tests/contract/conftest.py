@@ -28,25 +28,42 @@ from smp.domain.graph import (
 from smp.domain.ids import ContentHash, FilePath, mint_node_id
 from smp.domain.metadata import Annotation, Comment, Metadata
 from smp.settings import GraphSettings, VectorsSettings, load_settings
-from tests.builders.server_profile import started
+from tests.builders.server_profile import TestServer, started
 
 Store = MemoryStore | SqliteGraphStore | Neo4jGraphStore
 
 
 @pytest.fixture(scope="session")
-def neo4j(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraphSettings]:
+def neo4j_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestServer]:
     """A real server; tests share it and name repositories of their own."""
-    with started("neo4j", tmp_path_factory.mktemp("servers")) as ports:
-        yield GraphSettings(store="neo4j", url=f"bolt://127.0.0.1:{ports['SMP_NEO4J_PORT']}", patience_s=20)
+    with started("neo4j", tmp_path_factory.mktemp("servers")) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
-def weaviate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VectorsSettings]:
+def neo4j(neo4j_server: TestServer) -> GraphSettings:
+    """Where the shared server is."""
+    return GraphSettings(store="neo4j", url=neo4j_server.settings()["SMP_GRAPH_URL"], patience_s=20)
+
+
+@pytest.fixture(scope="session")
+def weaviate_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestServer]:
     """A real server; tests share it and name repositories of their own."""
-    with started("weaviate", tmp_path_factory.mktemp("servers")) as ports:
-        url, grpc = f"http://127.0.0.1:{ports['SMP_WEAVIATE_PORT']}", int(ports["SMP_WEAVIATE_GRPC_PORT"])
-        key = ports["SMP_VECTORS_API_KEY"]
-        yield VectorsSettings(store="weaviate", url=url, grpc_port=grpc, api_key=key, patience_s=20)
+    with started("weaviate", tmp_path_factory.mktemp("servers")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def weaviate(weaviate_server: TestServer) -> VectorsSettings:
+    """Where the shared server is, and its key."""
+    found = weaviate_server.settings()
+    return VectorsSettings(
+        store="weaviate",
+        url=found["SMP_VECTORS_URL"],
+        grpc_port=int(found["SMP_VECTORS_GRPC_PORT"]),
+        api_key=found["SMP_VECTORS_API_KEY"],
+        patience_s=20,
+    )
 
 
 def open_neo4j(settings: GraphSettings) -> Neo4jGraphStore:

@@ -9,7 +9,7 @@ import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -19,45 +19,21 @@ from smp.adapters.neo4j.database import Neo4jDatabase
 from smp.adapters.neo4j.sessions import Neo4jSessionStore
 from smp.adapters.sessions_sqlite.sessions import SqliteSessionStore
 from smp.domain.errors import Fenced, LockConflict, SessionNotFound, Unavailable
-from smp.domain.ids import AgentId, AuditId, CheckpointId, ContentHash, FilePath, SessionId
+from smp.domain.ids import AuditId, CheckpointId, ContentHash, FilePath, SessionId
 from smp.domain.sessions import (
     AuditEvent,
     Checkpoint,
-    Concurrency,
     FileSnapshot,
     Lock,
-    SafetyLevel,
     Session,
-    SessionMode,
     SessionStatus,
 )
 from smp.ports.session_store import SessionStore
 from smp.safety.audit import verify
 from smp.settings import Settings
+from tests.builders.session_records import LATER, NOW, A, B, a_session
 
-NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
-LATER = NOW + timedelta(hours=1)
 WRITERS = 50
-A, B = FilePath("a.py"), FilePath("b.py")
-
-
-def a_session(name: str = "ses_one", driver: str = "rpc:agent") -> Session:
-    return Session(
-        id=SessionId(name),
-        agent_id=AgentId("agent"),
-        task="work",
-        scope=(A, B),
-        mode=SessionMode.WRITE,
-        concurrency=Concurrency.EXCLUSIVE,
-        status=SessionStatus.ACTIVE,
-        safety_level=SafetyLevel.STANDARD,
-        commit_sha=None,
-        opened_at=NOW,
-        expires_at=LATER,
-        ttl_seconds=3600,
-        audit_id=AuditId(f"aud_{name}"),
-        driver=driver,
-    )
 
 
 def an_event(method: str = "smp/lock", key: str = "") -> AuditEvent:

@@ -242,6 +242,8 @@ class Neo4jDatabase:
         place, hint = self._settings.url, "start it (make up) or set SMP_GRAPH_URL, then repeat the call"
         if isinstance(error, AuthError):
             hint = "set SMP_GRAPH_USER and SMP_GRAPH_PASSWORD"
+        elif isinstance(error, Neo4jError) and "MemoryPool" in str(error.code):
+            hint = "give the server a larger heap (docs/server-profile.md), then repeat the call"
         elif isinstance(error, Neo4jError) and not isinstance(error, TransientError):
             hint = "look into the server's log"
         said = " ".join(str(getattr(error, "message", None) or error).split())[:300]

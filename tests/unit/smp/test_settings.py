@@ -51,3 +51,38 @@ def test_a_settings_file_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     (tmp_path / "smp.toml").mkdir()
     with pytest.raises(Invalid, match=r"cannot read .*smp\.toml"):
         load_settings(tmp_path, environ={})
+
+
+def test_the_profile_names_the_stores_and_each_can_be_named_alone(tmp_path: Path) -> None:
+    def stores(environ: dict[str, str]) -> tuple[bool, bool, bool]:
+        settings = load_settings(tmp_path, environ=environ)
+        return settings.graph_in_neo4j, settings.vectors_in_weaviate, settings.sessions_in_neo4j
+
+    assert stores({}) == (False, False, False)
+    assert stores({"SMP_PROFILE": "server"}) == (True, True, True)
+    assert stores({"SMP_PROFILE": "server", "SMP_VECTORS_STORE": "embedded"}) == (True, False, True)
+    (tmp_path / "smp.toml").write_text('[graph]\nstore = "neo4j"\n')
+    assert stores({}) == (True, False, False)
+
+
+@pytest.mark.parametrize(
+    ("text", "variable"),
+    [
+        ('[graph]\nurl = "bolt://elsewhere:7687"\n', "SMP_GRAPH_URL"),
+        ('[graph]\nrepository = "that-of-another"\n', "SMP_GRAPH_REPOSITORY"),
+        ('[graph]\npassword = "x"\n', "SMP_GRAPH_PASSWORD"),
+        ('[vectors]\nurl = "https://elsewhere"\n', "SMP_VECTORS_URL"),
+        ('[vectors]\napi_key = "x"\n', "SMP_VECTORS_API_KEY"),
+    ],
+)
+def test_a_repository_does_not_say_on_which_server_under_whose_name_it_is_kept(
+    tmp_path: Path, text: str, variable: str
+) -> None:
+    (tmp_path / "smp.toml").write_text(text)
+    with pytest.raises(Invalid, match=variable):
+        load_settings(tmp_path, environ={})
+
+
+def test_servers_of_this_machine_may_stand_in_the_file(tmp_path: Path) -> None:
+    (tmp_path / "smp.toml").write_text('[graph]\nurl = "bolt://localhost:7000"\n')
+    assert load_settings(tmp_path, environ={}).graph.url == "bolt://localhost:7000"
