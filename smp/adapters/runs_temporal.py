@@ -86,6 +86,7 @@ CONNECT_SECONDS = 5.0
 CALL_SECONDS = 15.0
 QUERY_SECONDS = 10.0
 SETTLE_SECONDS = 0.1
+SILENT_SECONDS = 15.0
 STATUS = SearchAttributeKey.for_keyword("SmpStatus")
 
 
@@ -193,6 +194,9 @@ class TemporalRunEngine(RunEngine):
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._client: Client | None = None
+        self._connecting: asyncio.Task[Client] | None = None
+        self._silent_until = 0.0
+        """Clock of `time.monotonic`: a server that has just not answered in time is not waited for again until then."""
 
     def start_session(self, request: SessionRunRequest) -> str:
         """See `RunEngine.start_session`."""
@@ -259,9 +263,17 @@ class TemporalRunEngine(RunEngine):
         """See `RunEngine.cancel`."""
         self._call(self._cancel(workflow_id))
 
-    def sessions(self, task_queue: str, *, limit: int = 100) -> tuple[SessionRun, ...]:
+    def sessions(self, task_queue: str, *, limit: int = 100, wait_ms: int | None = None) -> tuple[SessionRun, ...]:
         """See `RunEngine.sessions`."""
-        return self._call(self._listed(SESSION_WORKFLOW, task_queue, limit))
+        if wait_ms is None:
+            return self._call(self._listed(SESSION_WORKFLOW, task_queue, limit))
+        if time.monotonic() < self._silent_until:
+            raise unreachable(self._settings)
+        try:
+            return self._call(self._listed(SESSION_WORKFLOW, task_queue, limit), seconds=wait_ms / 1000)
+        except Unavailable:
+            self._silent_until = time.monotonic() + SILENT_SECONDS
+            raise
 
     def swarms(self, task_queue: str, *, limit: int = 100) -> tuple[SessionRun, ...]:
         """See `RunEngine.swarms`."""
@@ -272,11 +284,14 @@ class TemporalRunEngine(RunEngine):
             return request
         return replace(request, agent=lighter_agent(self._artifacts, request.agent, limit=limit))
 
-    def _call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run on the loop's thread; a Ctrl-C here cancels the call there."""
+    def _call(self, work: Coroutine[Any, Any, T], *, seconds: float | None = None) -> T:
+        """Run on the loop's thread; a Ctrl-C here cancels the call there, and so does the end of the time to wait."""
         future = asyncio.run_coroutine_threadsafe(work, self._running_loop())
         try:
-            return future.result()
+            return future.result(seconds)
+        except TimeoutError as error:
+            future.cancel()
+            raise unreachable(self._settings) from error
         except RPCError as error:
             raise self._translated(error) from error
         except BaseException:
@@ -295,10 +310,18 @@ class TemporalRunEngine(RunEngine):
             return self._loop
 
     async def _connected(self) -> Client:
-        # Only the loop's thread comes here; two calls at once may connect twice, which is harmless.
-        if self._client is None:
-            self._client = await connect(self._settings, interceptors=self._interceptors())
-        return self._client
+        # Only the loop's thread comes here. Who stops waiting does not stop the connecting: the next call finds it done.
+        if self._client is not None:
+            return self._client
+        if self._connecting is None:
+            self._connecting = asyncio.create_task(connect(self._settings, interceptors=self._interceptors()))
+            self._connecting.add_done_callback(self._keep)
+        return await asyncio.shield(self._connecting)
+
+    def _keep(self, connecting: asyncio.Task[Client]) -> None:
+        self._connecting = None
+        if not connecting.cancelled() and connecting.exception() is None:
+            self._client, self._silent_until = connecting.result(), 0.0
 
     def _translated(self, error: RPCError) -> SmpError:
         if error.status in (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED):

@@ -7,6 +7,7 @@ answers. All methods raise `Unavailable` when the backend cannot be reached.
 from __future__ import annotations
 
 import abc
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from smp.domain.graph import (
@@ -22,7 +23,7 @@ from smp.domain.graph import (
     Scores,
     Walked,
 )
-from smp.domain.ids import NodeId
+from smp.domain.ids import FilePath, NodeId
 
 
 class GraphStore(abc.ABC):
@@ -64,6 +65,21 @@ class GraphStore(abc.ABC):
     @abc.abstractmethod
     def scan_edges(self, scope: Scope, kinds: tuple[EdgeKind, ...] = ()) -> Iterator[Edge]:
         """All edges whose source lies in the scope."""
+
+    def in_files(self) -> Iterator[tuple[NodeId, FilePath]]:
+        """(node, file) of every node that lies in a file, the file's own node left out; in no order. A store that can tell
+        without reading whole nodes overrides this."""
+        return ((node.id, node.file) for node in self.scan(Scope()) if node.file and node.kind is not NodeKind.FILE)
+
+    def count_sources(self, targets: Iterable[NodeId], kinds: tuple[EdgeKind, ...]) -> dict[NodeId, int]:
+        """How many other nodes have an edge of these kinds to each; nodes without any are left out. A store that can count
+        without reading edges overrides this."""
+        wanted = sorted(set(targets))
+        sources: defaultdict[NodeId, set[NodeId]] = defaultdict(set)
+        for edge in self.edges(wanted, kinds=kinds, direction=Direction.INCOMING) if wanted else ():
+            if edge.target is not None and edge.target != edge.source:
+                sources[edge.target].add(edge.source)
+        return {target: len(found) for target, found in sources.items()}
 
     def count(self, kinds: tuple[NodeKind, ...]) -> int:
         """How many nodes of these kinds there are."""

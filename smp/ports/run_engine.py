@@ -97,8 +97,13 @@ class RunEngine(abc.ABC):
         """Ask it to stop; it compensates first."""
 
     @abc.abstractmethod
-    def sessions(self, task_queue: str, *, limit: int = 100) -> tuple[SessionRun, ...]:
-        """Session runs of a queue (`smp.domain.runs.queue_of`), newest first, ended ones for as long as they are kept."""
+    def sessions(self, task_queue: str, *, limit: int = 100, wait_ms: int | None = None) -> tuple[SessionRun, ...]:
+        """Session runs of a queue (`smp.domain.runs.queue_of`), newest first, ended ones for as long as they are kept.
+
+        Args:
+            wait_ms: `Unavailable` after so long, and for a while at once where a server did not answer within that before.
+                None waits as long as any other call does.
+        """
 
     @abc.abstractmethod
     def swarms(self, task_queue: str, *, limit: int = 100) -> tuple[SessionRun, ...]:

@@ -10,13 +10,13 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Literal
 
-from smp.domain.graph import Node, Scope
+from smp.domain.graph import CALLS, Node, Scope
 from smp.domain.ids import NodeId
 from smp.domain.queries import Heat
 from smp.domain.telemetry import NodeChange
 from smp.ports.graph_store import GraphStore
 from smp.ports.telemetry_store import TelemetryStore
-from smp.query.adjacency import callers_by_target, nodes_by_id
+from smp.query.adjacency import nodes_by_id
 
 Stability = Literal["stable", "moderate", "unstable"]
 MAX_HEAT = 100
@@ -40,8 +40,8 @@ def heat_of(graph: GraphStore, telemetry: TelemetryStore, ids: Iterable[NodeId],
     """Heat of these nodes, in two look-ups; nodes without change are 0."""
     wanted = set(ids)
     counts = telemetry.counts_of(wanted, since=since)
-    callers = callers_by_target(graph, counts)
-    return {node: heat_score(counts.get(node, 0), len(callers.get(node, ()))) for node in sorted(wanted)}
+    callers = graph.count_sources(counts, CALLS)
+    return {node: heat_score(counts.get(node, 0), callers.get(node, 0)) for node in sorted(wanted)}
 
 
 def hot_nodes(
@@ -58,11 +58,13 @@ def hot_nodes(
     Only nodes with a recorded change are considered, so a limit of 0 does not list the whole graph.
     """
     counts = {node: n for node, n in telemetry.counts(scope, since=since).items() if n >= max(min_changes, 1)}
-    callers = callers_by_target(graph, counts)
-    kept = [node for node in counts if len(callers[node]) >= min_callers]
+    callers = graph.count_sources(counts, CALLS)
+    kept = [node for node in counts if callers.get(node, 0) >= min_callers]
     nodes = nodes_by_id(graph, kept)
     last = telemetry.last(sorted(nodes))
-    found = [_heat(node, counts[node_id], len(callers[node_id]), last.get(node_id)) for node_id, node in nodes.items()]
+    found = [
+        _heat(node, counts[node_id], callers.get(node_id, 0), last.get(node_id)) for node_id, node in nodes.items()
+    ]
     return tuple(sorted(found, key=lambda heat: (-heat.heat_score, -heat.changes_in_window, heat.node_id)))
 
 

@@ -7,12 +7,12 @@ from collections import Counter, defaultdict
 from msgspec import Struct
 
 from smp.domain.communities import Bridge, Community, Partition
-from smp.domain.graph import NodeKind, Scope
+from smp.domain.graph import CALLS, NodeKind, Scope
 from smp.domain.ids import FilePath, NodeId
 from smp.ports.graph_store import GraphStore
 from smp.ports.telemetry_store import TelemetryStore
 from smp.query.communities import communities_at
-from smp.query.heat import hot_nodes
+from smp.query.heat import heat_score
 
 
 class MappedFile(Struct, frozen=True, kw_only=True):
@@ -50,20 +50,25 @@ def code_map(graph: GraphStore, telemetry: TelemetryStore, partition: Partition,
     votes: dict[FilePath, Counter[NodeId]] = defaultdict(Counter)
     definitions: Counter[FilePath] = Counter()
     files = []
-    for node in graph.scan(Scope()):
-        if node.file is None:
-            continue
-        if node.kind is NodeKind.FILE:
-            files.append(node)
-        else:
-            definitions[node.file] += 1
-        community = partition.members_l0.get(node.id)
+    file_of: dict[NodeId, FilePath] = {}
+    for node_id, file in graph.in_files():
+        file_of[node_id] = file
+        definitions[file] += 1
+        community = partition.members_l0.get(node_id)
         if community is not None:
-            votes[node.file][community] += 1
+            votes[file][community] += 1
+    for node in graph.scan(Scope(), (NodeKind.FILE,)):
+        if node.file is not None:
+            files.append(node)
+            if node.id in partition.members_l0:
+                votes[node.file][partition.members_l0[node.id]] += 1
     heat: dict[FilePath, int] = {}
-    for hot in hot_nodes(graph, telemetry, scope=Scope(), since=since, min_changes=1, min_callers=1):
-        if hot.file is not None:
-            heat[hot.file] = max(heat.get(hot.file, 0), hot.heat_score)
+    changes = telemetry.counts(Scope(), since=since)
+    callers = graph.count_sources(changes, CALLS)
+    for node_id in changes.keys() & callers.keys():
+        changed = file_of.get(node_id)
+        if changed is not None:
+            heat[changed] = max(heat.get(changed, 0), heat_score(changes[node_id], callers[node_id]))
     coarse = communities_at(partition, 0)
     known = {community.id for community in coarse}
 

@@ -25,7 +25,7 @@ from smp.domain.graph import (
     Scores,
     Walked,
 )
-from smp.domain.ids import NodeId, mint_node_id
+from smp.domain.ids import FilePath, NodeId, mint_node_id
 from smp.domain.packing import KINDS, decode_edge, decode_node, encode_edge
 from smp.domain.places import edge_order
 from smp.domain.traversal import reach, seeds_of
@@ -130,6 +130,23 @@ class SqliteGraph(Holding, GraphStore):
         return tuple(
             sorted({(named[key], named[far]) for key, others in near.items() for far in others if far in named})
         )
+
+    def count_sources(self, targets: Iterable[NodeId], kinds: tuple[EdgeKind, ...]) -> dict[NodeId, int]:
+        held = self._held()
+        with self._database.reading() as connection:
+            keys = _keys_of(connection, targets)
+            near = _neighbours(connection, held, sorted(keys.values()), kinds=kinds, direction=Direction.INCOMING)
+        counts = {node_id: len({*near[key]} - {key}) for node_id, key in keys.items()}
+        return {node_id: count for node_id, count in counts.items() if count}
+
+    def in_files(self) -> Iterator[tuple[NodeId, FilePath]]:
+        outside = (NodeKind.REPOSITORY, NodeKind.PACKAGE, NodeKind.COMMUNITY, NodeKind.FILE)
+        marks = ",".join("?" * len(outside))
+        with self._database.reading() as connection:
+            found = connection.execute(
+                f"SELECT id, place FROM node WHERE place IS NOT NULL AND kind NOT IN ({marks})", outside
+            ).fetchall()
+        return iter(found)
 
     def scan_edges(self, scope: Scope, kinds: tuple[EdgeKind, ...] = ()) -> Iterator[Edge]:
         condition, parameters = scope_condition(scope, "s.place")

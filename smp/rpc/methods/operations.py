@@ -2,24 +2,48 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+from weakref import WeakKeyDictionary
 
 from msgspec import Meta
 
+from smp.domain.communities import Partition
 from smp.domain.errors import Invalid, NodeNotFound, Unavailable
 from smp.domain.ids import FilePath, SessionId
 from smp.domain.runs import queue_of
 from smp.domain.sessions import Concurrency, Session, SessionMode, SessionStatus
 from smp.query.heat import window_start
-from smp.query.map import code_map
+from smp.query.map import CodeMap, code_map
 from smp.query.resolve import resolve_node
 from smp.rpc.context import RequestContext
 from smp.rpc.method import rpc_method
 from smp.rpc.reading import graph_of, may_see, rfc3339, session_to_look_at
 from smp.rpc.wire import Params, Path, Result, SessionRef
 
+if TYPE_CHECKING:  # a handler module must not load every use case to be imported
+    from smp.indexing.pipeline import Indexer
+    from smp.services import Services
+
 LINES_LIMIT = 20_000
+RUNS_WAIT_MS = 2_000
+"""For phases of runs, which are an addition to what is known of sessions without Temporal."""
 Line = Annotated[int, Meta(ge=1, le=10_000_000)]
+
+
+_HOUR = len("2025-02-15T09")
+
+
+class _Drawn(NamedTuple):
+    """A map, and what it was drawn from; heat is that of the hour."""
+
+    generation: int
+    partition: Partition
+    hour: str
+    answer: MapResult
+
+
+_drawn: WeakKeyDictionary[Indexer, _Drawn] = WeakKeyDictionary()
+"""The last one of each repository: everybody who looks at a console asks for the same map at the same moment."""
 
 
 class MapParams(Params, frozen=True, kw_only=True):
@@ -66,8 +90,19 @@ def code(params: MapParams, ctx: RequestContext) -> MapResult:
     """Every file with its size, community and heat, and how the communities touch: a map to draw."""
     services = ctx.services
     graph = graph_of(ctx)
+    # Communities as they are by now: the console asks after every edit, and must not wait for all of them to be made anew.
+    state = services.indexer.ready_to_search()
     since = window_start(services.clock.now(), services.settings.safety.hot_window_days)
-    found = code_map(graph, services.telemetry, services.indexer.partition(), since=since)
+    hour = since[:_HOUR]
+    known = _drawn.get(services.indexer)
+    same = known is not None and known.partition is state.partition
+    if known is None or not same or (known.generation, known.hour) != (state.generation, hour):
+        drawn = _draw(services, code_map(graph, services.telemetry, state.partition, since=since))
+        known = _drawn[services.indexer] = _Drawn(state.generation, state.partition, hour, drawn)
+    return known.answer
+
+
+def _draw(services: Services, found: CodeMap) -> MapResult:
     return MapResult(
         repository=services.settings.repo.name,
         files=tuple(
@@ -183,7 +218,9 @@ def sessions(params: SessionsParams, ctx: RequestContext) -> SessionsResult:
 def _phases(ctx: RequestContext) -> dict[SessionId, str] | None:
     """Phase by session of the runs that Temporal knows; None where it does not answer."""
     try:
-        runs = ctx.services.runs.sessions(queue_of(str(ctx.services.settings.data_dir)), limit=1000)
+        runs = ctx.services.runs.sessions(
+            queue_of(str(ctx.services.settings.data_dir)), limit=1000, wait_ms=RUNS_WAIT_MS
+        )
     except Unavailable:
         return None
     return {SessionId(run.workflow_id.removeprefix("session/")): run.phase for run in runs}
