@@ -125,18 +125,22 @@ class _Definitions:
         name = _parts(frame)
         if name is None:  # the interpreter knows bare names only
             bare = frame.qualname.removeprefix(UNKNOWN_OUTER)
-            found = [
-                node
-                for node in self._named
-                if node.start_line == frame.first_line and _VARIANT.sub("", node.name) == bare
-            ]
-            return found[0] if len(found) == 1 else None
+            return self._at(bare, frame.first_line)
         same = [node for node in self._named if _VARIANT.sub("", node.qualname) == ".".join(name)]
         exact = [node for node in same if node.start_line == frame.first_line]
         for found in (exact, same):
             if len(found) == 1:
                 return found[0]
         return None
+
+    def _at(self, bare: str, line: int) -> Node | None:
+        """The definition of this name that begins on a line, else the innermost one that the line lies in."""
+        same = [node for node in self._named if _VARIANT.sub("", node.name) == bare]
+        exact = [node for node in same if node.start_line == line]
+        if exact:
+            return exact[0] if len(exact) == 1 else None
+        inside = [node for node in same if node.start_line <= line <= node.end_line]
+        return max(inside, key=lambda node: (node.start_line, -node.end_line), default=None)
 
     def _around(self, frame: Frame) -> Node | None:
         """The innermost named definition around unnamed code; None at the top of the module."""

@@ -45,7 +45,7 @@ from smp.adapters.sandbox_bubblewrap.probe import probe
 from smp.adapters.sandbox_bubblewrap.requirements import read_requirements
 from smp.adapters.sandbox_bubblewrap.running import find_bwrap, fresh_exchange, make_order, open_ways, run_limited
 from smp.adapters.sandbox_bubblewrap.state import BoxFolder
-from smp.adapters.sandbox_bubblewrap.tracing import missing_tracer, watched
+from smp.adapters.sandbox_bubblewrap.tracing import joined, missing_tracer, watched
 from smp.domain.errors import SandboxFailed, SandboxNotFound
 from smp.domain.ids import CommitSha, FilePath, SandboxId
 from smp.domain.sandboxes import (
@@ -275,7 +275,8 @@ class BubblewrapDriver(SandboxDriver):
         if packages.is_dir() and not packages.is_symlink():
             binds.append((str(packages), "/node_modules"))
         source = ["/work/src"] if (lower / "src").is_dir() else []
-        variables = {"PYTHONPATH": ":".join([*source, "/work"])} | self._settings.sandbox.environment | variables
+        chosen = self._settings.sandbox.environment
+        variables = {"PYTHONPATH": ":".join([*source, "/work"])} | chosen | joined(variables, chosen)
         return make_order(
             folder,
             lower,

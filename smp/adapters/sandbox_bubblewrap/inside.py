@@ -21,7 +21,11 @@ def copy_inside(cache_dir: Path) -> Path:
     Raises:
         SandboxFailed: The installation lacks them.
     """
-    sources = {path.relative_to(_SOURCES): path.read_bytes() for path in sorted(_SOURCES.rglob("*.py"))}
+    sources = {
+        path.relative_to(_SOURCES): path.read_bytes()
+        for path in sorted(_SOURCES.rglob("*"))
+        if path.suffix in (".py", ".cjs", ".mjs")
+    }
     if not sources:
         raise SandboxFailed("the installation is incomplete: smp/sandboxes/inside is missing; install smp again")
     sources[Path(FILE)] = page()

@@ -28,10 +28,15 @@ _CHECKOUT = "/work/"
 
 
 class _Traced(Struct, frozen=True, kw_only=True):
-    """One interpreter's file. frames: (file, qualname, first line). calls: (caller, callee, count), by index."""
+    """One interpreter's file. frames: (file, qualname, first line). calls: (caller, callee, count), by index.
+
+    lost: Calls or functions that it could not follow. thread: Another thread of a process that has a file of its own.
+    """
 
     frames: list[tuple[str, str, int]]
     calls: list[tuple[int, int, int]]
+    lost: int = 0
+    thread: bool = False
 
 
 def to_execution(
@@ -106,14 +111,15 @@ def read_outputs(folder: Path) -> dict[str, bytes]:
 def read_trace(folder: Path) -> Trace:
     """The traces of all interpreters of a command, added up."""
     counts: Counter[tuple[tuple[str, str, int], tuple[str, str, int]]] = Counter()
-    processes = 0
+    processes = lost = 0
     for _, content in _regular_files(folder, _MAX_TRACE_BYTES):
         try:
             traced = msgspec.json.decode(content, type=_Traced)
             edges = [(traced.frames[caller], traced.frames[callee], count) for caller, callee, count in traced.calls]
         except (msgspec.DecodeError, IndexError):
             continue  # killed while writing, or no trace of ours
-        processes += 1
+        processes += not traced.thread
+        lost += max(traced.lost, 0)
         for caller, callee, count in edges:
             counts[caller, callee] += max(count, 0)
     calls = tuple(
@@ -121,7 +127,7 @@ def read_trace(folder: Path) -> Trace:
         for (caller, callee), count in sorted(counts.items())
         if count
     )
-    return Trace(tracer="monitoring", calls=calls, processes=processes)
+    return Trace(tracer="monitoring", calls=calls, processes=processes, lost_calls=lost)
 
 
 def _frame(raw: tuple[str, str, int]) -> Frame:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from smp.adapters.sandbox_bubblewrap.eval_probe import FILE, OFFSETS
 from smp.adapters.sandbox_bubblewrap.interpreters import Interpreter
+from smp.adapters.sandbox_bubblewrap.layers import INSIDE
 from smp.adapters.sandbox_bubblewrap.limits import Plan, Rights, remove_groups
 from smp.adapters.sandbox_bubblewrap.once import storage_errors
 from smp.adapters.sandbox_bubblewrap.outcome import read_trace
@@ -23,6 +24,8 @@ from smp.ports.call_tracer import CallTracer, CallWatch
 
 _SPECIALISED = (3, 13)
 """The version that calls `__init__` past the frame evaluation function once a call site is warm."""
+
+_NODE_HOOK = f"--require {INSIDE}/node_trace/hook.cjs"
 
 
 class Watched(Struct, frozen=True, kw_only=True):
@@ -79,7 +82,7 @@ def watched(
         SandboxFailed: The kernel's tracer cannot be had any more.
     """
     if tracer is not TracerName.EBPF:
-        variables = {} if tracer is None else {"SMP_TRACE": "/smp/trace"}
+        variables = {} if tracer is None else {"SMP_TRACE": "/smp/trace", "NODE_OPTIONS": _NODE_HOOK}
         yield Watched(variables=variables, folder=folder, tracer=tracer)
         return
     if tracing is None or not plan.gate:
@@ -91,3 +94,9 @@ def watched(
             yield Watched(variables={"SMP_TRACE": "ebpf"}, folder=folder, tracer=tracer, watch=watch)
     finally:
         remove_groups({plan.gate: {}})
+
+
+def joined(variables: dict[str, str], chosen: dict[str, str]) -> dict[str, str]:
+    """The tracer's variables; options for Node that the settings name stay in force beside its own."""
+    options = " ".join(one["NODE_OPTIONS"] for one in (variables, chosen) if "NODE_OPTIONS" in one)
+    return variables | ({"NODE_OPTIONS": options} if options else {})

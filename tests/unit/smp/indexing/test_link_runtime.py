@@ -145,6 +145,20 @@ def test_bare_names_of_old_interpreters_are_found_by_line(graph: MemoryStore) ->
     assert linked.unresolved == (frame("?.total", 99),)
 
 
+def test_a_bare_name_is_found_around_its_line_when_no_definition_begins_there(graph: MemoryStore) -> None:
+    linked = link(
+        graph,
+        (frame("?.inner", 4), frame("?.total", 29), 1),
+        (frame("?.<anonymous>", 52), frame("?.outer", 2), 1),
+        (frame("?.inner", 6), frame("?.total", 26), 1),
+    )
+    assert ends(linked) == [
+        ("function:a#outer.inner", "function:a#Cart.total~2", 1),
+        ("test:a#test_it", "function:a#outer", 1),
+    ]
+    assert linked.unresolved == (frame("?.inner", 6), frame("?.total", 26))
+
+
 def test_what_the_graph_does_not_know_is_counted_and_never_guessed(graph: MemoryStore) -> None:
     linked = link(
         graph,

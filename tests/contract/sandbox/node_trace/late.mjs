@@ -1,0 +1,2 @@
+export const lazy = () => { here(); }
+const here = () => {};

@@ -1,0 +1,1 @@
+const { helper } = require('./cases.cjs'); function inWorker() { helper(3); } inWorker();
