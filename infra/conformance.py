@@ -1,14 +1,16 @@
 """Run the conformance kit against a live server on each fixture and hold the result against the recorded list.
 
-    python infra/conformance.py [--fixture NAME] [--group G …] [--check PATTERN …] [--record]
+    python infra/conformance.py [--fixture NAME] [--group G …] [--check PATTERN …] [--record] [--profile server]
 
 `tests/conformance/not_passing.json` holds, per fixture, the checks that do not pass yet. It may only shrink: a check
-that fails and is not listed, or passes and still is, fails the run. `--record` removes entries that pass now.
+that fails and is not listed, or passes and still is, fails the run. `--record` removes entries that pass now. `--profile server` starts Neo4j
+and Weaviate for the run, in an empty folder, at the ports that `infra/servers.py` reads from the environment.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import socket
@@ -18,6 +20,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -49,6 +52,30 @@ def wait_ready(url: str, server: subprocess.Popen[bytes]) -> None:
         time.sleep(0.1)
     server.kill()
     sys.exit(f"the server was not ready within {START_SECONDS} s")
+
+
+@contextlib.contextmanager
+def servers(profile: str, folder: Path) -> Iterator[None]:
+    """The servers of a profile while the context is open, and the environment that names them."""
+    if profile == "embedded":
+        yield
+        return
+    home = folder / "servers"
+    for name in ("NEO4J", "WEAVIATE", "WEAVIATE_GRPC"):
+        os.environ.setdefault(f"SMP_{name}_PORT", str(free_port()))
+    script = [sys.executable, str(ROOT / "infra" / "servers.py")]
+    try:
+        subprocess.run([*script, "up", "--no-images", "--data-dir", str(home)], check=True)
+        os.environ |= {
+            "SMP_PROFILE": profile,
+            "SMP_GRAPH_URL": f"bolt://127.0.0.1:{os.environ['SMP_NEO4J_PORT']}",
+            "SMP_VECTORS_URL": f"http://127.0.0.1:{os.environ['SMP_WEAVIATE_PORT']}",
+            "SMP_VECTORS_GRPC_PORT": os.environ["SMP_WEAVIATE_GRPC_PORT"],
+            "SMP_VECTORS_API_KEY": (home / "weaviate.key").read_text(),
+        }
+        yield
+    finally:
+        subprocess.run([*script, "down", "--data-dir", str(home)], check=True)
 
 
 def run_fixture(kit: Path, fixture: str, options: argparse.Namespace, work: Path) -> dict[str, str]:
@@ -88,6 +115,7 @@ def main() -> int:
     parser.add_argument("--fixture", action="append", choices=FIXTURES)
     parser.add_argument("--group", action="append")
     parser.add_argument("--check", action="append")
+    parser.add_argument("--profile", choices=("embedded", "server"), default="embedded")
     parser.add_argument("--record", action="store_true", help="take checks that pass now off the list")
     options = parser.parse_args()
     kit = Path(os.environ.get("SMP_SHARED", ROOT.parent / "shared")) / "conformance"
@@ -95,7 +123,7 @@ def main() -> int:
         sys.exit(f"no conformance kit at {kit}: set SMP_SHARED")
     recorded: dict[str, list[str]] = json.loads(RECORD.read_text("utf-8"))
     good = True
-    with tempfile.TemporaryDirectory(prefix="smp-conformance-") as folder:
+    with tempfile.TemporaryDirectory(prefix="smp-conformance-") as folder, servers(options.profile, Path(folder)):
         for fixture in options.fixture or FIXTURES:
             print(f"-- {fixture}", flush=True)
             outcome = run_fixture(kit, fixture, options, Path(folder))

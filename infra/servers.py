@@ -138,7 +138,7 @@ class Neo4j:
             )
             return [installed, "console"], {"NEO4J_CONF": str(configuration)}
         home = cache() / "neo4j-5.26.12"
-        java = tool("java", "openjdk-17-jdk-headless")
+        java = tool("java", "a JDK 17 or 21 (default-jdk-headless)")
         jars = f"{home / JARS}/*:{home / GRAPH_JARS}/*"
         server = [str(home / "Server.java"), str(data), str(home / GRAPH_JARS), HOST, str(port("NEO4J"))]
         return [java, f"-Xmx{memory}", *OPENED, "-cp", jars, *server], {}

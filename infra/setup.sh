@@ -16,7 +16,7 @@ command -v setpriv >/dev/null 2>&1 || need="$need util-linux"
 if [ "${1:-}" = --tests ]; then
     command -v chromedriver >/dev/null 2>&1 || need="$need chromium chromium-driver"
     # Neo4j is started from its jars, Weaviate is built (infra/neo4j/README.md, infra/weaviate/README.md)
-    command -v java >/dev/null 2>&1 && command -v javac >/dev/null 2>&1 || need="$need openjdk-17-jdk-headless"
+    command -v java >/dev/null 2>&1 && command -v javac >/dev/null 2>&1 || need="$need default-jdk-headless"
     command -v mvn >/dev/null 2>&1 || need="$need maven"
     command -v go >/dev/null 2>&1 || need="$need golang-go"
 fi

@@ -87,7 +87,10 @@ def stages_of(chore: str, reports: Path) -> list[Stage]:
             ),
         ]
     if chore == "soak":
-        return [pytest("soak", "tests/soak", "--timeout=7200", reports=reports)]
+        return [
+            pytest("soak", "tests/soak", "--timeout=7200", reports=reports),
+            Stage("conformance-server", [python, "infra/conformance.py", "--profile", "server"]),
+        ]
     sys.exit(f"unknown chore {chore!r}: check, test, bench or soak")
 
 
