@@ -5,8 +5,11 @@
 The job is that of `mutation_runner.py`, with `probed` (the target with probes, see the language's `probes`), `probes` (all
 their numbers) and `probe_of` (index of a mutant → its probe). The tests run in a copy of the checkout, which goes with the
 process: whatever ends it, no mutant is left in the checkout. First they run as they are, then once more over the probes, which
-tells the statements that they reach; then once for each mutant behind one of those, until the first failure. Each run is a
-process of the project's own test runner (vitest, jest, mocha, or Node's own), with limits from the clean run.
+tells the statements that each test reaches; then for each mutant behind one of those the tests that reach it, until the first
+failure, with limits from the clean run. vitest and jest stay warm between two runs, mocha and Node's own runner start anew.
+
+A selection of tests counts only if exactly these run and pass without a mutant; else the whole file judges. It also has the last
+word on a survivor: tests that run at the same time can be taken for each other.
 """
 
 from __future__ import annotations
@@ -15,7 +18,6 @@ import base64
 import hashlib
 import json
 import os
-import re
 import resource
 import shutil
 import signal
@@ -26,24 +28,24 @@ import time
 import zlib
 
 from mutation_forks import in_fork
+from node_commands import (
+    DRIVEN,
+    MissingTool,
+    at_each_test,
+    chosen,
+    copy_checkout,
+    find_runner,
+    pattern_of,
+    read_report,
+    read_tap,
+)
+from node_warm import DRIVER, WarmSession
 
 MIN_CPU_SECONDS = 4
 CPU_FACTOR = 5
 MIN_WALL_SECONDS = 30.0
 WALL_FACTOR = 20
 OUTPUT_CHARS = 20_000
-# A file may import from two of them; what vitest and jest export works under nothing else.
-_IMPORTED = (
-    (re.compile(r"""['"]vitest['"]"""), "vitest"),
-    (re.compile(r"""['"]@jest/globals['"]"""), "jest"),
-    (re.compile(r"""['"]node:test['"]"""), "node:test"),
-)
-_PROGRAMS = {"vitest": "vitest/vitest.mjs", "jest": "jest/bin/jest.js", "mocha": "mocha/bin/mocha.js"}
-_TYPED = (".ts", ".tsx", ".mts", ".cts")
-
-
-class MissingTool(Exception):
-    """What the box lacks to run the tests."""
 
 
 def main() -> int:
@@ -51,11 +53,14 @@ def main() -> int:
     job = json.loads(zlib.decompress(base64.b64decode(sys.stdin.read())))
     out = os.path.join(os.environ["SMP_OUT"], "mutation.json")
     folder = tempfile.mkdtemp(prefix="smp-copy-")
+    run = Run(job, folder)
     try:
-        result = Run(job, folder).result()
+        result = run.result()
     except MissingTool as error:
         result = {"state": "missing", "output": str(error)}
     finally:
+        if run.warm is not None:
+            run.warm.end()
         shutil.rmtree(folder, ignore_errors=True)
     with open(out + ".part", "w", encoding="utf-8") as file:
         json.dump(result, file)
@@ -74,6 +79,13 @@ class Run:
         self.report = os.path.join(folder, "report.json")
         self.reached = os.path.join(folder, "lines")
         self.target = os.path.join(self.copy, job["target"])
+        self.environment = {
+            **os.environ, "CI": "1", "NO_COLOR": "1", "FORCE_COLOR": "0", "NODE_ENV": "test", "SMP_LINES": self.reached,
+            "NODE_COMPILE_CACHE": os.path.join(folder, "compiled"),
+        }  # fmt: skip
+        self.warm: WarmSession | None = None
+        self.warm_cpu: float | None = None
+        self.sound: dict[tuple[int, ...], bool] = {}
 
     def result(self) -> dict:
         with open(self.job["target"], "rb") as file:
@@ -82,52 +94,140 @@ class Run:
             return {"state": "changed"}
         self.runner, self.command = find_runner(self.test)
         copy_checkout(self.copy)
-        clean = self.tests(self.source, None)
-        if clean is None or clean["code"] != 0 or not clean["tests"]:
+        self.clean = None
+        clean = self.over(self.source)
+        if clean is None or clean.get("timeout") or clean["code"] != 0 or not clean["tests"]:
             return failing(clean, self.test)
-        lines = self.lines(clean)
+        self.clean = clean
+        self.titles = [titles for titles, *_ in clean["tests"]]
+        self.keep_warm()
         first = {
-            "state": "clean", "passed": len(clean["tests"]), "failed": 0, "output": "", "tests": [self.test],
-            "lines": [sorted(lines)], "import_lines": [], "executable": self.job["probes"], "verdicts": [], "left": [],
+            "state": "clean", "passed": len(self.titles), "failed": 0, "output": "", **self.lines(),
+            "executable": self.job["probes"], "verdicts": [], "left": [],
         }  # fmt: skip
+        everywhere = set(first["import_lines"])
+        reached = everywhere.union(*first["lines"])
         for index, _, start, end, text in self.job["mutants"]:
             probe = self.job["probe_of"].get(str(index))
-            if probe is not None and probe not in lines:
+            if probe is not None and probe not in reached:
                 first["verdicts"].append([index, "not_covered", None])
             elif time.monotonic() - self.started > self.job["budget_seconds"]:
                 first["left"].append(index)
             else:
+                tests = [place for place, lines in enumerate(first["lines"]) if probe in lines]
+                is_whole = probe is None or probe in everywhere or not self.can_choose
                 mutated = self.source[:start] + text.encode() + self.source[end:]
-                first["verdicts"].append(verdict(index, self.tests(mutated, clean)))
+                first["verdicts"].append(verdict(index, self.judged(mutated, [] if is_whole else tests), self.test))
         return first
 
-    def lines(self, clean: dict) -> set[int]:
-        """Probes that the tests reach; all when the tests do not pass over the probes."""
-        os.environ["SMP_LINES"] = self.reached
-        done = self.tests(self.job["probed"].encode(), clean)
-        if done is None or done["code"] != 0 or not os.path.exists(self.reached):
-            return set(self.job["probes"])
-        with open(self.reached, encoding="ascii") as file:
-            return {int(line) for line in file}
+    def keep_warm(self) -> None:
+        """Start a warm session if the runner has one, and see that it runs the same tests and notices a changed target."""
+        if self.runner not in DRIVEN:
+            return
+        command = [self.command[0], DRIVER, self.runner, self.command[1], self.test]
+        self.warm = WarmSession(command, self.copy, self.environment)
+        clean, broken = self.over(self.source), self.over(b"throw new Error();\n")
+        if passed(clean) == [key(titles) for titles in self.titles] and broken is not None and broken.get("code") == 1:
+            spent = self.warm.spent()
+            if passed(self.over(self.source)) is not None:
+                self.warm_cpu = self.warm.spent() - spent
+                return
+        self.warm.end()
+        self.warm = None
 
-    def tests(self, source: bytes, clean: dict | None) -> dict | None:
-        """The outcome of one run over this text of the target; None when the process died, `timeout` in it when a limit did."""
+    def lines(self) -> dict:
+        """Tests, and the probes that each reaches; those that no test is known to reach alone stand for all tests.
+
+        When the tests do not pass over the probes, every probe stands for the whole file.
+        """
+        self.can_choose = False
+        nothing = {"tests": [self.test], "lines": [self.job["probes"]], "import_lines": []}
+        path = os.path.join(self.copy, self.test)
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="") as file:
+            text = file.read()
+        with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+            file.write(text + at_each_test(self.runner))
+        try:
+            done = self.over(self.job["probed"].encode(), is_cold=True)
+        finally:
+            with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+                file.write(text)
+        if passed(done) != passed(self.clean) or not os.path.exists(self.reached):
+            return nothing
+        places = {key(titles): place for place, titles in enumerate(self.titles)}
+        lines: list[set[int]] = [set() for _ in self.titles]
+        everywhere = set()
+        with open(self.reached, encoding="utf-8") as file:
+            for entry in file:
+                number, _, name = entry.partition("\t")
+                place = place_of(json.loads(name), places)
+                (everywhere if place is None else lines[place]).add(int(number))
+        # Without titles of suites a name may stand for two tests, and a hook of Node's runner sees no test in a suite.
+        self.can_choose = len(places) == len(self.titles) and not (
+            self.runner == "node:test" and "    # Subtest" in self.clean["output"]
+        )
+        if not self.can_choose:
+            return {**nothing, "lines": [sorted(everywhere.union(*lines))]}
+        return {
+            "tests": [f"{self.test}::{' > '.join(titles)}" for titles in self.titles],
+            "lines": [sorted(one) for one in lines], "import_lines": sorted(everywhere),
+        }  # fmt: skip
+
+    def judged(self, mutated: bytes, tests: list[int]) -> dict | None:
+        """The outcome of the first of these tests that fails, quick ones first; of the whole file for none of them."""
+        ranks = {place: int(self.clean["tests"][place][2] / 250).bit_length() for place in tests}
+        for rank in sorted(set(ranks.values())):
+            group = [place for place in tests if ranks[place] == rank]
+            if not self.is_sound(group):
+                break
+            outcome = self.over(mutated, group)
+            if outcome is None or outcome.get("timeout") or outcome["code"]:
+                return outcome
+        else:
+            if len(tests) == len(self.titles):
+                return outcome
+        return self.over(mutated)
+
+    def is_sound(self, group: list[int]) -> bool:
+        """Whether exactly these tests run and pass when they are chosen, without a mutant."""
+        wanted = tuple(group)
+        if wanted not in self.sound:
+            found = passed(self.over(self.source, group))
+            self.sound[wanted] = found is not None and sorted(found) == sorted(key(self.titles[one]) for one in group)
+        return self.sound[wanted]
+
+    def over(self, source: bytes, group: list[int] | None = None, *, is_cold: bool = False) -> dict | None:
+        """The outcome of running the file, or some of its tests, over this text of the target.
+
+        None when the process died, `timeout` in it when a limit ended it.
+        """
         with open(self.target, "wb") as file:
             file.write(source)
+        titles = [self.titles[place] for place in group or ()]
+        if self.clean is None:
+            return in_fork(lambda: self.once([]), wall=self.job["budget_seconds"])
+        wall, cpu = (
+            MIN_WALL_SECONDS + WALL_FACTOR * self.clean["seconds"],
+            MIN_CPU_SECONDS + CPU_FACTOR * self.clean["cpu"],
+        )
+        if self.warm is None or is_cold:
+            arguments = chosen(self.runner, titles) if titles else []
+            return in_fork(lambda: self.once(arguments), wall=wall, cpu=int(cpu + 1))
+        request = {"target": self.job["target"], "pattern": pattern_of(titles) if titles else None}
+        if self.warm_cpu is not None:
+            cpu = MIN_CPU_SECONDS + CPU_FACTOR * self.warm_cpu
+        outcome = self.warm.run(request, wall=wall, cpu=cpu)
+        return outcome if outcome is None or outcome.get("timeout") else {**outcome, "output": ""}
+
+    def once(self, arguments: list[str]) -> dict:
+        began = time.monotonic()
         if os.path.exists(self.report):
             os.unlink(self.report)
-        if clean is None:
-            return in_fork(self.once, wall=self.job["budget_seconds"])
-        cpu = int(MIN_CPU_SECONDS + CPU_FACTOR * clean["cpu"] + 1)
-        return in_fork(self.once, wall=MIN_WALL_SECONDS + WALL_FACTOR * clean["seconds"], cpu=cpu)
-
-    def once(self) -> dict:
-        began = time.monotonic()
-        command = [part.replace("{report}", self.report) for part in self.command]
-        env = {**os.environ, "CI": "1", "NO_COLOR": "1", "FORCE_COLOR": "0", "NODE_ENV": "test"}
+        *command, last = [part.replace("{report}", self.report) for part in self.command]
         done = subprocess.run(
-            command, cwd=self.copy, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-        )
+            [*command, *arguments, last], cwd=self.copy, env=self.environment, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        )  # fmt: skip
         if done.returncode in (-signal.SIGXCPU, 128 + signal.SIGXCPU):
             return {"timeout": True}
         text = done.stdout.decode("utf-8", "replace")
@@ -136,131 +236,44 @@ class Run:
         return {
             "code": done.returncode, "output": text[-OUTPUT_CHARS:], "tests": tests,
             "seconds": time.monotonic() - began, "cpu": usage.ru_utime + usage.ru_stime,
-            "killer": next((f"{self.test}::{name}" for name, passed in tests if not passed), None),
         }  # fmt: skip
 
 
-def find_runner(test: str) -> tuple[str, list[str]]:
-    """The test runner of a file and the command that runs it; `{report}` stands for the file its report goes to."""
-    node = shutil.which("node")
-    if node is None:
-        raise MissingTool("node is not in the box; install it below /usr on the host (apt-get install nodejs)")
-    with open(test, encoding="utf-8", errors="replace") as file:
-        text = file.read()
-    name = next((name for pattern, name in _IMPORTED if pattern.search(text)), None) or declared_runner()
-    if name == "node:test":
-        return name, [node, *typed_arguments(node, test), "--test-reporter=tap", test]
-    if name is None:
-        raise MissingTool(
-            f"no test runner for {test}: it must import node:test, or package.json name vitest, jest or mocha"
-        )
-    program = installed(_PROGRAMS[name])
-    if program is None:
-        raise MissingTool(
-            f"{name} is not installed in the box; run the project's package manager (npm install), so that node_modules lies "
-            "in the repository"
-        )
-    arguments = {
-        "vitest": ["run", test, "--reporter=json", "--outputFile={report}", "--bail=1", "--coverage.enabled=false"],
-        "jest": [
-            "--runTestsByPath",
-            test,
-            "--json",
-            "--outputFile={report}",
-            "--coverage=false",
-            "--runInBand",
-        ],
-        "mocha": [test, "--reporter=json", "--reporter-option=output={report}", "--bail"],
-    }[name]
-    return name, [node, program, *arguments]
+def key(titles: list[str]) -> str:
+    return " ".join(titles)
 
 
-def typed_arguments(node: str, test: str) -> list[str]:
-    """What Node's own runner needs to read types."""
-    if not test.endswith(_TYPED):
-        return []
-    if installed("tsx/package.json"):
-        return ["--import", "tsx"]
-    found = subprocess.run([node, "--version"], capture_output=True, text=True).stdout.strip().lstrip("v")
-    major, minor, *_ = (int(part) for part in found.split("."))
-    if (major, minor) >= (22, 6):
-        return ["--experimental-strip-types"]
-    raise MissingTool(f"Node {found} does not read TypeScript; add tsx to the project, or install Node 22.6 or newer")
-
-
-def declared_runner() -> str | None:
-    """The runner that package.json names."""
-    try:
-        with open("package.json", encoding="utf-8") as file:
-            package = json.load(file)
-    except (OSError, ValueError):
+def passed(outcome: dict | None) -> list[str] | None:
+    """The tests of a run that passed as a whole; None of any other run."""
+    if outcome is None or outcome.get("timeout") or outcome["code"]:
         return None
-    sections = (
-        [package.get(key) or {} for key in ("devDependencies", "dependencies")] if isinstance(package, dict) else []
-    )
-    return next((name for name in ("vitest", "jest", "mocha") if any(name in section for section in sections)), None)
+    return [key(titles) for titles, *_ in outcome["tests"]]
 
 
-def installed(path: str) -> str | None:
-    """A file of an installed package: of the checkout, or of the repository on the host, which a driver binds at the root."""
-    found = (os.path.join(folder, "node_modules", path) for folder in (os.getcwd(), "/"))
-    return next((one for one in found if os.path.exists(one)), None)
+def place_of(name: str, places: dict[str, int]) -> int | None:
+    """A test by what its runner calls it; vitest joins titles by ` > `, older ones with the file in front."""
+    joined = name.replace(" > ", " ")
+    found = [one for one in places if joined == one or joined.endswith(f" {one}")]
+    return places[max(found, key=len)] if found else None
 
 
-def copy_checkout(target: str) -> None:
-    """The checkout without its history; installed packages are linked."""
-    packages: list[str] = []
-
-    def left_out(folder: str, names: list[str]) -> list[str]:
-        found = [name for name in names if name in (".git", ".smp", "node_modules")]
-        packages.extend(os.path.join(folder, name) for name in found if name == "node_modules")
-        return found
-
-    shutil.copytree(".", target, symlinks=True, ignore=left_out)
-    for folder in packages:
-        os.symlink(os.path.abspath(folder), os.path.join(target, folder))
-
-
-def read_report(runner: str, path: str) -> list[tuple[str, bool]]:
-    """(name, passed) of each test that ran, in the order of a runner's JSON report."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            report = json.load(file)
-    except (OSError, ValueError):
-        return []
-    if runner == "mocha":
-        return [(test["fullTitle"], not test["err"]) for test in report["tests"] if "duration" in test or test["err"]]
-    found = [test for suite in report["testResults"] for test in suite["assertionResults"]]
-    return [
-        (" > ".join([*(title for title in test["ancestorTitles"] if title), test["title"]]), test["status"] == "passed")
-        for test in found
-        if test["status"] in ("passed", "failed")
-    ]
-
-
-def read_tap(text: str) -> list[tuple[str, bool]]:
-    """(name, passed) of each line of a TAP report, inner tests before those around them."""
-    found = re.findall(r"^\s*(not ok|ok) \d+ - (.*?)(?: # (?:SKIP|TODO).*)?$", text, re.MULTILINE)
-    return [(name, state == "ok") for state, name in found]
-
-
-def verdict(index: int, outcome: dict | None) -> list:
+def verdict(index: int, outcome: dict | None, test: str) -> list:
     """A run that died is a killed mutant, without a name for the test."""
     if outcome is None:
         return [index, "killed", None]
     if outcome.get("timeout"):
         return [index, "timeout", None]
-    return [index, "killed" if outcome["code"] else "survived", outcome["killer"] if outcome["code"] else None]
+    failed = next((f"{test}::{' > '.join(titles)}" for titles, passed, _ in outcome["tests"] if not passed), None)
+    return [index, "killed" if outcome["code"] else "survived", failed]
 
 
 def failing(outcome: dict | None, test: str) -> dict:
     if outcome is None or outcome.get("timeout"):
         return {"state": "failing", "output": "the tests did not end by themselves", "passed": 0, "failed": 0}
-    passed = sum(passed for _, passed in outcome["tests"])
-    names = [name for name, passed in outcome["tests"] if not passed]
+    names = [" > ".join(titles) for titles, passed, _ in outcome["tests"] if not passed]
     output = outcome["output"] if outcome["tests"] or outcome["code"] else f"no test ran in {test}"
     text = "\n".join([*names, output])[-OUTPUT_CHARS:]
-    return {"state": "failing", "output": text, "passed": passed, "failed": len(names)}
+    return {"state": "failing", "output": text, "passed": len(outcome["tests"]) - len(names), "failed": len(names)}
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ def test_a_weak_test_leaves_survivors_with_their_place_and_test_file(gate: Make)
         return
     assert (report.status, report.failure_code, report.mutation_score) == ("failed", "SURVIVING_MUTANT", 0.5)
     assert [(one.mutant.mutated, one.test) for one in report.outcomes if one.status is MutantStatus.SURVIVED] == [
-        ("-", "tests/prices.test.mjs")
+        ("-", "tests/prices.test.mjs::adds")
     ]
 
 

@@ -22,14 +22,16 @@ _UNPROBED = frozenset(
      "function_declaration", "generator_function_declaration", "function_signature", "empty_statement", "hash_bang_line"}
 )  # fmt: skip
 _RECORDER = (
-    f"\n;function {_CALL}(n){{const g=globalThis,s=g.{_CALL}s||(g.{_CALL}s=new Set());if(!s.has(n)){{s.add(n);"
-    'process.getBuiltinModule("fs").appendFileSync(process.env.SMP_LINES,n+"\\n")}}\n'
+    f"\n;function {_CALL}(n){{const g=globalThis,s=g.{_CALL}s||(g.{_CALL}s=new Set()),"
+    'k=n+"\\t"+JSON.stringify(g.__smp_test?g.__smp_test():"");if(!s.has(k)){s.add(k);'
+    'process.getBuiltinModule("fs").appendFileSync(process.env.SMP_LINES,k+"\\n")}}\n'
 )
 
 
 class Probed(Struct, frozen=True, kw_only=True):
     """Attributes:
-    source: The file with probes; each appends its number to the file that `SMP_LINES` names, once a process.
+    source: The file with probes; each appends its number and what `__smp_test()`, if there is one, calls the running test to
+        the file that `SMP_LINES` names, once a process and test.
     lines: Numbers of all probes.
     spans: (first byte, byte behind the last, number) of what stands behind each probe.
     """
