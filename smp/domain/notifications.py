@@ -45,9 +45,14 @@ class SessionExpiredNotice(Struct, frozen=True, kw_only=True, tag="session_expir
 
 
 class NetworkBlocked(Struct, frozen=True, kw_only=True, tag="network_blocked", tag_field="type"):
+    """`address`: where the name led to; `process`: name of the one that tried first."""
+
     sandbox_id: SandboxId
     blocked_host: str
     blocked_port: int
+    address: str | None = None
+    protocol: str | None = None
+    process: str | None = None
     severity: str = "info"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from msgspec import Struct
 
 from smp.domain.ids import CommitSha, FilePath
-from smp.domain.sandboxes import ChangedFile, Execution, Limits, Sandbox, SandboxSpec
+from smp.domain.sandboxes import ChangedFile, Execution, Limits, NetworkBlock, Sandbox, SandboxSpec
 
 
 class Capabilities(Struct, frozen=True, kw_only=True):
@@ -45,11 +45,14 @@ class SandboxDriver(abc.ABC):
         limits: Limits,
         heartbeat: Callable[[], None] | None = None,
         trace: bool = True,
+        blocked: Callable[[NetworkBlock], None] | None = None,
     ) -> Execution:
         """Run `sh -c command` in the checkout; everything it started is dead on return.
 
         Args:
             heartbeat: Called at least once a second while the command runs; an exception from it kills the command.
+            blocked: Called while the command runs, once per refused target, soon after the first attempt at it. What is known
+                later only is in the execution alone.
 
         Raises:
             SandboxNotFound: The box is gone.

@@ -44,7 +44,27 @@ def choose_policy(settings: SandboxSettings, registries: Registries) -> EgressPo
     return EgressPolicy(name="registry_only", allowed_hosts=tuple(sorted(allowed)))
 
 
-def report_blocks(notifier: Notifier, sandbox_id: SandboxId, blocks: tuple[NetworkBlock, ...]) -> None:
-    """Notify once per host and port, in the order in which they were refused."""
-    for host, port in dict.fromkeys((block.host, block.port) for block in blocks):
-        notifier.publish(NetworkBlocked(sandbox_id=sandbox_id, blocked_host=host, blocked_port=port))
+class BlockReporter:
+    """Notifies of what was refused in one command, once per host and port, as soon as it is known."""
+
+    def __init__(self, notifier: Notifier, sandbox_id: SandboxId) -> None:
+        self._notifier = notifier
+        self._sandbox_id = sandbox_id
+        self._told: set[tuple[str, int]] = set()
+
+    def __call__(self, block: NetworkBlock) -> None:
+        """Publish, unless this target has been told of."""
+        target = block.host, block.port
+        if target in self._told:
+            return
+        self._told.add(target)
+        self._notifier.publish(
+            NetworkBlocked(
+                sandbox_id=self._sandbox_id,
+                blocked_host=block.host,
+                blocked_port=block.port,
+                address=block.address,
+                protocol=block.protocol,
+                process=block.process,
+            )
+        )

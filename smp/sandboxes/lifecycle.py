@@ -34,7 +34,7 @@ from smp.ports.graph_store import GraphStore
 from smp.ports.notifier import Notifier
 from smp.ports.sandbox_driver import Capabilities, SandboxDriver
 from smp.ports.source_tree import SourceTree
-from smp.sandboxes.egress import Registries, choose_policy, report_blocks
+from smp.sandboxes.egress import BlockReporter, Registries, choose_policy
 from smp.sandboxes.tracing import InjectedCalls, inject_calls
 from smp.settings import Settings
 
@@ -169,8 +169,12 @@ class SandboxService:
         if logged is not None:
             return msgspec.json.decode(logged, type=ExecutionRecord)
         started_at = self._clock.now()
-        done = self._driver.execute(box, command, limits=limits or box.spec.limits, heartbeat=heartbeat, trace=trace)
-        report_blocks(self._notifier, box.spec.sandbox_id, done.network_blocks)
+        report = BlockReporter(self._notifier, box.spec.sandbox_id)
+        done = self._driver.execute(
+            box, command, limits=limits or box.spec.limits, heartbeat=heartbeat, trace=trace, blocked=report
+        )
+        for block in done.network_blocks:
+            report(block)
         injected = InjectedCalls()
         if done.trace is not None:
             injected = inject_calls(

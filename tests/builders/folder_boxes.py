@@ -17,7 +17,7 @@ from pathlib import Path
 
 from smp.domain.errors import SandboxNotFound
 from smp.domain.ids import AgentId, AuditId, CommitSha, FilePath, SessionId
-from smp.domain.sandboxes import ChangedFile, Execution, Limits, Sandbox, SandboxSpec, SandboxStatus
+from smp.domain.sandboxes import ChangedFile, Execution, Limits, NetworkBlock, Sandbox, SandboxSpec, SandboxStatus
 from smp.domain.sessions import Concurrency, SafetyLevel, Session, SessionMode, SessionStatus
 from smp.ports.sandbox_driver import Capabilities, SandboxDriver
 
@@ -102,6 +102,7 @@ class FolderDriver(SandboxDriver):
         limits: Limits,
         heartbeat: Callable[[], None] | None = None,
         trace: bool = True,
+        blocked: Callable[[NetworkBlock], None] | None = None,
     ) -> Execution:
         self.commands.append(command)
         command = command.replace("python /opt/smp", f"{self.python} {INSIDE}", 1)

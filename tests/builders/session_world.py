@@ -42,7 +42,7 @@ from smp.domain.graph import (
 from smp.domain.ids import AgentId, CommitSha, ContentHash, FilePath, NodeId, SandboxId, SessionId, mint_node_id
 from smp.domain.merkle import MerkleTree
 from smp.domain.notifications import Notification
-from smp.domain.sandboxes import ChangedFile, Execution, Limits, Sandbox, SandboxSpec, SandboxStatus
+from smp.domain.sandboxes import ChangedFile, Execution, Limits, NetworkBlock, Sandbox, SandboxSpec, SandboxStatus
 from smp.domain.session_steps import OpenedSession, OpenSession
 from smp.domain.sessions import Concurrency, SessionMode
 from smp.domain.telemetry import NodeChange
@@ -299,6 +299,7 @@ class FakeDriver(SandboxDriver):
         limits: Limits,
         heartbeat: Callable[[], None] | None = None,
         trace: bool = True,
+        blocked: Callable[[NetworkBlock], None] | None = None,
     ) -> Execution:
         raise NotImplementedError
 

@@ -2120,11 +2120,15 @@ export interface SessionExpiredNotice {
   readonly severity: string;
 }
 
+/** `address`: where the name led to; `process`: name of the one that tried first. */
 export interface NetworkBlocked {
   readonly type: "network_blocked";
   readonly sandbox_id: string;
   readonly blocked_host: string;
   readonly blocked_port: number;
+  readonly address: string | null;
+  readonly protocol: string | null;
+  readonly process: string | null;
   readonly severity: string;
 }
 

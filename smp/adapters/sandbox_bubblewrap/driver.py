@@ -53,6 +53,7 @@ from smp.domain.sandboxes import (
     EgressPolicy,
     Execution,
     Limits,
+    NetworkBlock,
     Sandbox,
     SandboxSpec,
     SandboxStatus,
@@ -132,6 +133,7 @@ class BubblewrapDriver(SandboxDriver):
         limits: Limits,
         heartbeat: Callable[[], None] | None = None,
         trace: bool = True,
+        blocked: Callable[[NetworkBlock], None] | None = None,
     ) -> Execution:
         folder = self._folder(box)
         alive = heartbeat or _no_beat
@@ -158,7 +160,7 @@ class BubblewrapDriver(SandboxDriver):
                     plan=plan,
                     variables=watch.variables,
                 )
-                answer, oom = run_limited(order, plan, alive)
+                answer, oom = run_limited(order, plan, alive, blocked)
                 outputs = read_outputs(folder.exchange / "out")
                 found = watch.trace(self._interpreter)
             logs = read_logs(folder.logs)

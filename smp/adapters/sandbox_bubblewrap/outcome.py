@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from smp.adapters.sandbox_bubblewrap.once import remove_tree, storage_errors
 from smp.adapters.sandbox_bubblewrap.supervision import Answer
-from smp.domain.sandboxes import Execution, Limits, NetworkBlock
+from smp.domain.sandboxes import Execution, Limits
 from smp.domain.traces import CallObservation, Frame, Trace
 
 _MAX_OUTPUT_BYTES = 32 << 20
@@ -68,17 +68,7 @@ def to_execution(
         timed_out=answer.killed == "timeout",
         truncated=answer.truncated,
         memory_killed=memory,
-        network_blocks=tuple(
-            NetworkBlock(
-                host=block.host or block.address,
-                port=block.port,
-                reason=block.reason,
-                address=block.address,
-                protocol=block.protocol,
-                process=block.process,
-            )
-            for block in answer.blocks
-        ),
+        network_blocks=tuple(block.seen() for block in answer.blocks),
         trace=trace,
         outputs=outputs,
         logs=logs,

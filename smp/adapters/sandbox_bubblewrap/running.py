@@ -21,7 +21,7 @@ from smp.adapters.sandbox_bubblewrap.state import BoxFolder
 from smp.adapters.sandbox_bubblewrap.supervision import Answer, supervise
 from smp.domain.egress import parse_allowed
 from smp.domain.errors import SandboxFailed
-from smp.domain.sandboxes import EgressPolicy, Limits
+from smp.domain.sandboxes import EgressPolicy, Limits, NetworkBlock
 
 # The name server that the launcher opens in the box's network namespace; a box has users and hosts of its own.
 _FILES = {
@@ -156,12 +156,14 @@ def fresh_exchange(folder: BoxFolder, uid: int | None) -> None:
             give_tree(folder.exchange, uid)
 
 
-def run_limited(order: Order, plan: Plan, beat: Callable[[], None]) -> tuple[Answer, int]:
+def run_limited(
+    order: Order, plan: Plan, beat: Callable[[], None], blocked: Callable[[NetworkBlock], None] | None = None
+) -> tuple[Answer, int]:
     """The supervisor's answer, and how often the kernel killed for memory."""
     try:
         with storage_errors("cannot limit the box"):
             make_groups(plan.groups)
-        answer = supervise(order, beat)
+        answer = supervise(order, beat, blocked)
         return answer, oom_kills(plan.groups)
     finally:
         remove_groups(plan.groups)

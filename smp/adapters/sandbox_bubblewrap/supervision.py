@@ -7,14 +7,15 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from smp.adapters.sandbox_bubblewrap.host.order import Order
+from smp.adapters.sandbox_bubblewrap.host.order import NOTICE, Order
 from smp.domain.errors import SandboxFailed
+from smp.domain.sandboxes import NetworkBlock
 
 _PACKAGE_ROOT = Path(__file__).resolve().parents[3]
 # -I and -S: nothing of the environment or of site-packages runs in the process that holds the box.
@@ -36,6 +37,23 @@ class Refused(Struct, frozen=True, kw_only=True):
     process: str
     count: int
     reason: str
+
+    def seen(self) -> NetworkBlock:
+        """As clients see it."""
+        return NetworkBlock(
+            host=self.host or self.address,
+            port=self.port,
+            reason=self.reason,
+            address=self.address,
+            protocol=self.protocol,
+            process=self.process,
+        )
+
+
+class Notice(Struct, frozen=True, kw_only=True):
+    """A line before the answer: what has just been refused."""
+
+    blocked: Refused
 
 
 class Answer(Struct, kw_only=True):
@@ -60,11 +78,12 @@ class Answer(Struct, kw_only=True):
     err: bytes = b""
 
 
-def supervise(order: Order, beat: Callable[[], None]) -> Answer:
+def supervise(order: Order, beat: Callable[[], None], blocked: Callable[[NetworkBlock], None] | None = None) -> Answer:
     """Run one command to its end.
 
     Args:
         beat: Called at least once a second; what it raises kills the command and is passed on.
+        blocked: Called when something was refused, while the command runs; the same holds of what it raises.
 
     Raises:
         SandboxFailed: The supervisor could not start or broke.
@@ -83,7 +102,7 @@ def supervise(order: Order, beat: Callable[[], None]) -> Answer:
     except OSError as error:
         raise SandboxFailed(f"the box's supervisor does not start: {error}") from error
     try:
-        said = _converse(process, order, beat)
+        said = _converse(process, order, beat, blocked)
     finally:
         assert process.stdin is not None
         process.stdin.close()  # whoever leaves early kills the command by this
@@ -98,7 +117,12 @@ def supervise(order: Order, beat: Callable[[], None]) -> Answer:
     return _decode(*said)
 
 
-def _converse(process: subprocess.Popen[bytes], order: Order, beat: Callable[[], None]) -> tuple[bytes, bytes]:
+def _converse(
+    process: subprocess.Popen[bytes],
+    order: Order,
+    beat: Callable[[], None],
+    blocked: Callable[[NetworkBlock], None] | None,
+) -> tuple[bytes, bytes]:
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
@@ -107,7 +131,8 @@ def _converse(process: subprocess.Popen[bytes], order: Order, beat: Callable[[],
     except BrokenPipeError:
         return b"", process.stderr.read()
     deadline = time.monotonic() + order.timeout_ms / 1000 + _GRACE_S
-    streams = {process.stdout.fileno(): bytearray(), process.stderr.fileno(): bytearray()}
+    said = bytearray()
+    streams = {process.stdout.fileno(): said, process.stderr.fileno(): bytearray()}
     poll = select.poll()
     for descriptor in streams:
         poll.register(descriptor, select.POLLIN)
@@ -120,6 +145,9 @@ def _converse(process: subprocess.Popen[bytes], order: Order, beat: Callable[[],
             if not piece:
                 poll.unregister(descriptor)
                 waiting.discard(descriptor)
+        for block in _take_notices(said):
+            if blocked is not None:
+                blocked(block)
         now = time.monotonic()
         if now >= next_beat:
             beat()
@@ -128,6 +156,14 @@ def _converse(process: subprocess.Popen[bytes], order: Order, beat: Callable[[],
             process.kill()  # its keeper ends with it
     out, err = streams.values()
     return bytes(out), bytes(err)
+
+
+def _take_notices(said: bytearray) -> Iterator[NetworkBlock]:
+    """The whole notices at the beginning of what was said, taken out; the answer begins otherwise."""
+    while said.startswith(NOTICE) and (end := said.find(b"\n")) >= 0:
+        line = bytes(said[:end])
+        del said[: end + 1]
+        yield msgspec.json.decode(line, type=Notice).blocked.seen()
 
 
 def _decode(said: bytes, complaint: bytes) -> Answer:

@@ -11,7 +11,7 @@ import pytest
 
 from smp.adapters.sandbox_bubblewrap.limits import Rights
 from smp.domain.ids import FilePath
-from smp.domain.sandboxes import ChangedFile, Execution, Sandbox
+from smp.domain.sandboxes import ChangedFile, Execution, Limits, NetworkBlock, Sandbox
 from smp.ports.sandbox_driver import SandboxDriver
 from tests.builders.alive_host import Host, alive_host
 
@@ -86,6 +86,23 @@ def test_an_attempt_to_leave_is_refused_and_reported_by_name_and_address(run: Ru
         ("203.0.113.7", 443, "egress_blocked", "tcp", "python"),
         ("203.0.113.8", 53, "egress_blocked", "udp", "python"),
     ]
+
+
+def test_an_attempt_is_told_while_the_command_still_runs(driver: SandboxDriver, box: Sandbox) -> None:
+    told = []
+
+    def answer(block: NetworkBlock) -> None:
+        told.append((block.host, block.port, block.address, block.protocol, block.process))
+        (Path(box.state_dir) / "exchange/out/told").touch()
+
+    command = (
+        "python -c \"import socket; socket.create_connection(('late.example.com', 443))\" 2>/dev/null; "
+        "while ! test -e $SMP_OUT/told; do sleep 0.01; done"
+    )
+    done = driver.execute(box, command, limits=Limits(timeout_ms=60_000), blocked=answer)
+    assert (done.exit_code, done.timed_out) == (0, False)
+    assert told == [("late.example.com", 443, done.network_blocks[0].address, "tcp", "python")]
+    assert len(done.network_blocks) == 1
 
 
 def test_an_attempt_from_a_daemon_without_environment_is_refused_too(run: Run) -> None:

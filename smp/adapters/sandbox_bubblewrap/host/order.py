@@ -25,6 +25,10 @@ class Way:
     pinned: bool
 
 
+NOTICE = b'{"blocked": '
+"""How a line of the supervisor begins that tells of a refused connection while the command runs; the answer begins otherwise."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Order:
     """One command in one box.

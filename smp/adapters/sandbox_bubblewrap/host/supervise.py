@@ -1,8 +1,9 @@
 """Watches over one command in one box, and answers with what came of it.
 
 Started by the driver with an `Order` as the first line of its standard input, which then stays open: when the driver
-closes it, or ends, the command is killed. The answer on standard output is one JSON line followed by the bytes of
-both streams, whose lengths the line tells. A failure to set the box up is told in the same line (`failed`).
+closes it, or ends, the command is killed. On standard output comes a JSON line (`blocked`) for each refused target while
+the command runs; then the answer, one JSON line followed by the bytes of both streams, whose lengths the line tells. A
+failure to set the box up is told in the same line (`failed`).
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from typing import BinaryIO
 from smp.adapters.sandbox_bubblewrap.host import kernel, launch
 from smp.adapters.sandbox_bubblewrap.host.egress import Block, Gate, NameServer
 from smp.adapters.sandbox_bubblewrap.host.gate import KernelGate
-from smp.adapters.sandbox_bubblewrap.host.order import Order
+from smp.adapters.sandbox_bubblewrap.host.order import NOTICE, Order
 from smp.adapters.sandbox_bubblewrap.host.relay import RelayProcess
 
 TIMED_OUT = 124
 KILLED = 137
 _SAMPLE_S = 0.05
+_TELL_S = 0.2
 _MAX_LINE = 64 << 20
 
 
@@ -89,6 +91,8 @@ class Supervisor:
         self._relay: RelayProcess | None = None
         self._keeper = 0
         self._killed = ""
+        self._told: set[tuple[str, int, str | None]] = set()
+        self._next_telling = 0.0
         self._selector = selectors.DefaultSelector()
         self._open = 0
 
@@ -186,6 +190,7 @@ class Supervisor:
                     self._decide(key.fd, events)
                 else:
                     self._take(key.fd, name)
+            self._tell_blocks()
             if time.monotonic() > deadline:
                 self._kill("timeout")
             if self._order.memory_mb and self._keeper and _resident_bytes(self._keeper) > self._order.memory_mb << 20:
@@ -266,12 +271,32 @@ class Supervisor:
             "asked": asked,
         }
 
-    def _blocks(self) -> list[Block]:
-        """Refused by the gate, with the names that the addresses were given for; then refused by the relay."""
+    def _tell_blocks(self) -> None:
+        """Say what the gate has refused since the last time; what the relay refuses is known at its end only."""
+        if time.monotonic() < self._next_telling:
+            return
+        self._next_telling = time.monotonic() + _TELL_S
+        for block in self._refused_by_gate():
+            target = block.address, block.port, block.protocol
+            if target in self._told:
+                continue
+            self._told.add(target)
+            try:
+                os.write(1, NOTICE + json.dumps(asdict(block)).encode() + b"}\n")
+            except OSError:
+                return  # the driver is gone, and will be noticed
+
+    def _refused_by_gate(self) -> list[Block]:
+        """With the names that the addresses were given for."""
         found = self._gate.blocks() if self._gate else []
         names = self._names.by_address | {address: name for name, address in self._names.allowed.items()}
         for block in found:
             block.host = names.get(block.address)
+        return found
+
+    def _blocks(self) -> list[Block]:
+        """Refused by the gate; then refused by the relay."""
+        found = self._refused_by_gate()
         for name, port, address, reason in self._relay.stop() if self._relay else ():
             found.append(Block(name, address, port, "tcp", "?", reason=reason))
         return found

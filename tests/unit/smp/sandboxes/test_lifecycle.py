@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sized
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -78,6 +78,9 @@ class ScriptedDriver(SandboxDriver):
         self.commands: list[str] = []
         self.next = Execution(exit_code=0, stdout="out", stderr="", duration_ms=1.0, trace=TRACE)
         self.refusal: SandboxFailed | None = None
+        self.while_running: tuple[NetworkBlock, ...] = ()
+        self.notices: Callable[[], Sized] = tuple
+        self.seen_running: list[int] = []
 
     def capabilities(self) -> Capabilities:
         return Capabilities(driver="scripted", available=True)
@@ -98,8 +101,13 @@ class ScriptedDriver(SandboxDriver):
         limits: Limits,
         heartbeat: Callable[[], None] | None = None,
         trace: bool = True,
+        blocked: Callable[[NetworkBlock], None] | None = None,
     ) -> Execution:
         self.commands.append(command)
+        for block in self.while_running:
+            if blocked is not None:
+                blocked(block)
+                self.seen_running.append(len(self.notices()))
         return self.next
 
     def changes(self, box: Sandbox) -> tuple[ChangedFile, ...]:
@@ -283,6 +291,21 @@ def test_blocks_are_notified_once_per_target(world: World) -> None:
     assert [notice.body for notice in world.notifier.after(0)] == [
         NetworkBlocked(sandbox_id=box.spec.sandbox_id, blocked_host=host, blocked_port=port)
         for host, port in (("a.example", 443), ("b.example", 80))
+    ]
+
+
+def test_a_block_is_notified_while_the_command_runs_and_not_again_after_it(world: World) -> None:
+    early, late = NetworkBlock(host="a.example", port=443, process="curl"), NetworkBlock(host="b.example", port=80)
+    world.driver.while_running = (early, early)
+    world.driver.notices = lambda: world.notifier.after(0)
+    world.driver.next = msgspec.structs.replace(world.driver.next, network_blocks=(early, late))
+    box = world.service.spawn(world.session())
+    world.service.execute(box.spec.sandbox_id, "curl")
+    assert world.driver.seen_running == [1, 1]
+    bodies = [notice.body for notice in world.notifier.after(0)]
+    assert [(body.blocked_host, body.process) for body in bodies if isinstance(body, NetworkBlocked)] == [
+        ("a.example", "curl"),
+        ("b.example", None),
     ]
 
 
