@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from temporalio import activity
@@ -11,7 +12,7 @@ from temporalio import activity
 from activities import contract
 from activities.heartbeat import stop_if_cancelled
 from smp.domain.errors import VerificationRequired
-from smp.domain.ids import FilePath
+from smp.domain.ids import FilePath, NodeId
 from smp.domain.mutants import IntegrityReport, MutantStatus
 from smp.domain.runs import Verdict
 from smp.indexing.reports import FileChange
@@ -54,7 +55,8 @@ class IntegrityActivities:
         judges = self._services.integrity.judges
         files = tuple(file for file in step.files if judges(file))
         lines = {file: self._changed_lines(step, file) for file in files}
-        found = guarding_tests(self._services.indexer.view(changes), lines, offered=step.files)
+        seen = self._seen_calls(step)
+        found = guarding_tests(self._services.indexer.view(changes), lines, offered=step.files, seen=seen)
         box = self._services.sandboxes.get(step.sandbox_id, session_id=step.session_id)
         runs = self._services.integrity.runs_tests
         tests = {test: runs(box, test) for test in {test for _, test in found.pairs} if judges(test)}
@@ -66,6 +68,14 @@ class IntegrityActivities:
         if pairs or untested:
             return contract.Targets(pairs=pairs, untested=untested)
         return self._nothing_to_judge(step)
+
+    def _seen_calls(self, step: contract.BoxStep) -> dict[NodeId, list[NodeId]]:
+        """Who called whom in the last command that was traced in this box: the run of the tests. Callers by callee."""
+        callers: dict[NodeId, list[NodeId]] = defaultdict(list)
+        ran = [one for one in self._services.sandboxes.executions(step.session_id) if one.sandbox_id == step.sandbox_id]
+        for call in next((one.calls for one in reversed(ran) if one.calls), ()):
+            callers[call.target].append(call.source)
+        return callers
 
     def _nothing_to_judge(self, step: contract.TargetsStep) -> contract.Targets:
         session = self._services.sessions.require(step.session_id, driver=step.driver, method="smp/verify/integrity")

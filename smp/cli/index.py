@@ -53,6 +53,13 @@ def index(settings: Settings, path: str | None, as_json: bool, ranks: bool, vect
         f"indexed {report.files} files ({report.parsed} parsed) in {report.duration_ms / 1000:.1f} s: "
         f"{report.nodes} nodes, {report.edges} edges, {report.unresolved} calls into libraries or unresolved"
     )
+    if report.files == 0:
+        stderr.print(
+            f"git lists no file in {str(settings.repo)!r} that can be indexed: add files to git, or name another repository "
+            "with --repo",
+            soft_wrap=True,
+            markup=False,
+        )
     if ranks or vectors:
         found = services.indexer.partition().communities
         coarse = sum(community.level == 0 for community in found)

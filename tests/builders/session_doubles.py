@@ -29,7 +29,7 @@ from activities import contract
 from activities.handoff import undecided
 from activities.heartbeat import stop_if_cancelled
 from smp.adapters.runs_temporal import connect
-from smp.domain.ids import AuditId, CommitSha, ContentHash, HandoffId, SessionId, VerifyId
+from smp.domain.ids import AuditId, CommitSha, ContentHash, FilePath, HandoffId, SessionId, VerifyId
 from smp.domain.runs import Verdict
 from smp.domain.swarms import BranchClash, conflicts_of
 from smp.settings import TemporalSettings
@@ -214,9 +214,11 @@ class SessionDoubles:
 
     @activity.defn(name=contract.VERIFY_TARGETS, no_thread_cancel_exception=True)
     def targets(self, step: contract.TargetsStep) -> contract.Targets:
-        """What was declared; nothing to judge when that is nothing."""
-        targets = contract.Targets(pairs=step.declared)
-        if not step.declared:
+        """What was declared, or the test files that the script finds; nothing to judge when that is nothing."""
+        tests = self._options.script.get(contract.VERIFY_TARGETS, [])
+        found = tuple((file, FilePath(test)) for file in step.files for test in tests)
+        targets = contract.Targets(pairs=step.declared or found)
+        if not targets.pairs:
             targets = contract.Targets(verify_id=VerifyId("ver_unjudged"), detail="there is nothing to judge")
         return msgspec.json.decode(
             self._effect(step, contract.VERIFY_TARGETS, lambda _: targets), type=contract.Targets

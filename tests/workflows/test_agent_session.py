@@ -104,6 +104,34 @@ def test_a_change_that_no_test_runs_is_not_proved(rig: Rig, settled: Settled) ->
     settled(rig, request.session_id, "aborted")
 
 
+def test_of_the_tests_that_are_found_for_a_file_one_that_proves_it_is_enough(rig: Rig, settled: Settled) -> None:
+    request = rig.request(tests=())
+    found = ["tests/test_weak.py", "tests/test_strong.py", "tests/test_unasked.py"]
+    with rig.worker(script={"verify.targets": found, "verify.integrity": ["surviving_mutant", "passed"]}) as doubles:
+        outcome = rig.engine.result(rig.engine.start_session(request), timeout_ms=60_000)
+        assert (outcome.status, outcome.verify_id, outcome.attempts) == ("completed", "ver_double", {})
+        assert doubles.names().count("verify.integrity") == 2
+    settled(rig, request.session_id, "completed")
+
+
+def test_a_file_that_none_of_its_tests_proves_goes_back_with_what_ran_it(rig: Rig, settled: Settled) -> None:
+    request = rig.request(tests=(), max_attempts=1)
+    found = ["tests/test_beside.py", "tests/test_weak.py"]
+    with rig.worker(script={"verify.targets": found, "verify.integrity": ["missing_assert", "surviving_mutant"]}):
+        outcome = rig.engine.result(rig.engine.start_session(request), timeout_ms=60_000)
+        assert (outcome.status, outcome.attempts) == ("aborted", {"surviving_mutant": 1})
+        assert outcome.notes["verify"] == "the gate said so"
+    settled(rig, request.session_id, "aborted")
+
+
+def test_pairs_that_a_request_names_must_all_hold(rig: Rig, settled: Settled) -> None:
+    request = rig.request(tests=("tests/test_strong.py", "tests/test_weak.py"), max_attempts=1)
+    with rig.worker(script={"verify.integrity": ["passed", "surviving_mutant"]}):
+        outcome = rig.engine.result(rig.engine.start_session(request), timeout_ms=60_000)
+        assert (outcome.status, outcome.attempts) == ("aborted", {"surviving_mutant": 1})
+    settled(rig, request.session_id, "aborted")
+
+
 def test_an_agent_without_further_edits_aborts_as_exhausted(rig: Rig, settled: Settled) -> None:
     request = rig.request(steps=1)
     with rig.worker(script={"sandbox.execute": ["fail", "pass"]}):

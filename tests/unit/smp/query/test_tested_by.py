@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from smp.adapters.memory import MemoryStore
-from smp.domain.ids import FilePath
+from smp.domain.ids import FilePath, mint_node_id
 from smp.query.tested_by import guarding_tests, is_test_file
 
 GRAPH = """
@@ -108,3 +108,15 @@ def test_where_no_test_calls_the_code_those_count_that_reach_it_in_the_fewest_st
 def test_an_offered_test_counts_at_any_distance(graph_of: GraphOf) -> None:
     top = FilePath("tests/test_top.py")
     assert guarding_tests(graph_of(THROUGH), whole(A, top)).pairs == ((A, top),)
+
+
+def test_a_traced_run_says_which_tests_reach_the_code_nearest_first(graph_of: GraphOf) -> None:
+    graph = graph_of(THROUGH)
+    deep, middle, top = (
+        mint_node_id("function", *name) for name in (("src/a.py", "deep"), ("src/b.py", "middle"), ("src/b.py", "top"))
+    )
+    by_top, by_middle = (mint_node_id("test", f"tests/test_{name}.py", f"test_{name}") for name in ("top", "middle"))
+    seen = {deep: [middle, deep], middle: [top, by_middle], top: [by_top]}
+    expected = tuple((A, FilePath(f"tests/test_{name}.py")) for name in ("middle", "top"))
+    assert guarding_tests(graph, whole(A), seen=seen).pairs == expected
+    assert guarding_tests(graph, whole(A), seen={deep: [top], top: [by_top]}).pairs == expected[1:]
