@@ -17,6 +17,7 @@ from smp.adapters.sessions_sqlite.sessions import SqliteSessionStore
 from smp.adapters.shipped_state import refuse_shipped_state
 from smp.adapters.sources_git import GitSourceTree
 from smp.adapters.tokens_file import FileTokenStore
+from smp.domain.errors import Unavailable
 from smp.indexing.pipeline import Indexer
 from smp.services import Services
 from smp.settings import Settings
@@ -89,12 +90,12 @@ def build_platform(settings: Settings) -> Services:
     refuse_shipped_state(settings)
     clock = SystemClock()
     sources = GitSourceTree(settings)
-    database = _database(settings) if settings.graph_in_neo4j or settings.sessions_in_neo4j else None
+    database = _database(settings) if settings.graph_in_neo4j else None
     spans = build_spans(settings)
     graph = _timed(spans, "graph", _graph(settings, database))
     embedder = deferred(lambda: _timed(spans, "embedder", _embedder(settings)))
     vectors = deferred(lambda: _timed(spans, "vectors", _vectors(settings, embedder)))
-    session_store, artifacts, notifier = _session_stores(settings, database)
+    session_store, artifacts, notifier = _session_stores(settings)
     session_store, artifacts = _timed(spans, "sessions", session_store), _timed(spans, "artifacts", artifacts)
     driver = deferred(lambda: _timed(spans, "box", _driver(settings, clock)))
     indexer = Indexer(
@@ -325,33 +326,43 @@ async def connect_temporal(settings: Settings) -> Client:
 
 
 def _database(settings: Settings) -> Neo4jDatabase:
-    from smp.adapters.neo4j.database import Neo4jDatabase
-
+    try:
+        from smp.adapters.neo4j.database import Neo4jDatabase
+    except ModuleNotFoundError as error:
+        raise _clients_missing("neo4j") from error
     return Neo4jDatabase(settings.graph, repository_id(settings))
 
 
+def _clients_missing(backend: str) -> Unavailable:
+    return Unavailable("the client of this store is not installed; pip install 'smp[server]'", backend=backend)
+
+
 def _graph(settings: Settings, database: Neo4jDatabase | None) -> SqliteGraphStore | Neo4jGraphStore:
-    if database is None or not settings.graph_in_neo4j:
+    if database is None:
         return SqliteGraphStore(settings)
     from smp.adapters.neo4j import Neo4jGraphStore
 
     return Neo4jGraphStore(database)
 
 
-def _session_stores(settings: Settings, database: Neo4jDatabase | None) -> tuple[SessionStore, ArtifactStore, Notifier]:
-    if database is None or not settings.sessions_in_neo4j:
+def _session_stores(settings: Settings) -> tuple[SessionStore, ArtifactStore, Notifier]:
+    if not settings.sessions_in_neo4j:
         return SqliteSessionStore(settings), SqliteArtifactStore(settings), SqliteNotifier(settings)
     from smp.adapters.neo4j.artifacts import Neo4jArtifactStore
     from smp.adapters.neo4j.notifications import Neo4jNotifier
     from smp.adapters.neo4j.sessions import Neo4jSessionStore
 
+    # a connection of their own: what happens to a session is not part of a transaction on the graph, and outlives its failure
+    database = _database(settings)
     return Neo4jSessionStore(database), Neo4jArtifactStore(database), Neo4jNotifier(database)
 
 
 def _vectors(settings: Settings, embedder: Embedder) -> VectorIndex:
     if settings.vectors_in_weaviate:
-        from smp.adapters.vectors_weaviate import WeaviateVectorIndex
-
+        try:
+            from smp.adapters.vectors_weaviate import WeaviateVectorIndex
+        except ModuleNotFoundError as error:
+            raise _clients_missing("weaviate") from error
         return WeaviateVectorIndex(settings.vectors, repository_id(settings), embedder.model)
     from smp.adapters.vectors_embedded import EmbeddedVectorIndex
 
@@ -369,7 +380,7 @@ def _embedder(settings: Settings) -> Embedder:
 
 
 def _analytics(settings: Settings, database: Neo4jDatabase | None) -> GraphAnalytics:
-    if database is not None and settings.graph_in_neo4j:
+    if database is not None:
         from smp.adapters.neo4j.analytics import GdsAnalytics
 
         return GdsAnalytics(database)

@@ -193,6 +193,19 @@ def test_the_embedded_profile_loads_no_client_of_a_server(checkout: Path) -> Non
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize(("client", "ask"), [("neo4j", "s.graph.size()"), ("weaviate", "s.vectors.count('nodes')")])
+def test_a_client_that_is_not_installed_is_named_with_the_way_to_get_it(checkout: Path, client: str, ask: str) -> None:
+    store = {"neo4j": "SMP_GRAPH_STORE", "weaviate": "SMP_VECTORS_STORE"}[client]
+    code = (
+        f"import sys, pathlib; sys.modules[{client!r}] = None; from smp.bootstrap import build_platform;"
+        f"from smp.settings import load_settings; from smp.domain.errors import Unavailable\n"
+        f"try:\n s = build_platform(load_settings(pathlib.Path(sys.argv[1]), environ={{{store!r}: {client!r}}})); {ask}\n"
+        "except Unavailable as error: print(error.message)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(checkout)], capture_output=True, text=True, check=True)
+    assert "pip install 'smp[server]'" in done.stdout
+
+
 def run_all(works: list[Callable[[], None]]) -> tuple[list[threading.Thread], list[BaseException]]:
     failed: list[BaseException] = []
 

@@ -29,6 +29,8 @@ BATCH = 5_000
 """Rows of one UNWIND."""
 TOKENS = 64
 """Of the last transactions of a gate."""
+MOST_HELD = 50_000
+"""Answers that are kept while nothing changes; beyond it, all are let go."""
 FIRST_PAUSE_S = 0.1
 CONNECT_S = 5.0
 TRANSACTION_S = 1_800.0
@@ -182,7 +184,7 @@ class Neo4jDatabase:
         if state is None:
             return {}
         known, kept = self._held
-        if known != state:
+        if known != state or len(kept) > MOST_HELD:
             kept = {}
             self._held = (state, kept)
         return kept
