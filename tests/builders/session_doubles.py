@@ -26,9 +26,11 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from activities import contract
+from activities.errors import application_error
 from activities.handoff import undecided
 from activities.heartbeat import stop_if_cancelled
 from smp.adapters.runs_temporal import connect
+from smp.domain.errors import ForgeBusy
 from smp.domain.ids import AuditId, CommitSha, ContentHash, FilePath, HandoffId, SessionId, VerifyId
 from smp.domain.runs import Verdict
 from smp.domain.swarms import BranchClash, conflicts_of
@@ -53,6 +55,7 @@ class WorkerOptions(Struct, frozen=True, kw_only=True):
     Attributes:
         script: Verdicts by activity.
         crash_at: `<activity>:before|after`; the worker kills itself there, once: `crash_file` is removed first.
+        busy: How many tries of an activity are told that the code host has no requests left for a moment.
         hold: Activities that wait until `hold_file` is gone (or they are cancelled).
     """
 
@@ -62,6 +65,7 @@ class WorkerOptions(Struct, frozen=True, kw_only=True):
     script: dict[str, list[str]] = {}
     crash_at: str = ""
     crash_file: str = ""
+    busy: dict[str, int] = {}
     hold: tuple[str, ...] = ()
     hold_file: str = ""
 
@@ -117,6 +121,9 @@ class SessionDoubles:
             time.sleep(0.05)
         with self._open() as db:
             db.execute("INSERT INTO tries (key, name) VALUES (?, ?)", (step.key, name))
+            tries = db.execute("SELECT count(*) FROM tries WHERE name=?", (name,)).fetchone()[0]
+            if tries <= self._options.busy.get(name, 0):
+                raise application_error(ForgeBusy("no requests left", retry_after_s=0.05, status=429))
             db.execute("BEGIN IMMEDIATE")
             row = db.execute("SELECT answer FROM audit WHERE key=?", (step.key,)).fetchone()
             if row is not None:

@@ -170,6 +170,18 @@ def test_a_merge_conflict_is_an_outcome_that_leaves_nothing_behind(rig: Rig, set
     settled(rig, request.session_id, "aborted")
 
 
+def test_a_code_host_without_requests_left_is_waited_for_and_the_branch_is_pushed_once(
+    rig: Rig, settled: Settled
+) -> None:
+    request = rig.request()
+    with rig.worker(busy={"handoff.pr": 2}) as doubles:
+        outcome = rig.engine.result(rig.engine.start_session(request), timeout_ms=60_000)
+        assert outcome.status == "completed"
+        assert (doubles.names("tries").count("handoff.pr"), doubles.names().count("handoff.pr")) == (3, 1)
+        assert doubles.rows("SELECT pushes FROM branches") == [(1,)]
+    settled(rig, request.session_id, "completed")
+
+
 def test_a_cancel_during_execute_undoes_and_reports_cancelled(rig: Rig, settled: Settled) -> None:
     request = rig.request()
     rig.hold_file.touch()
