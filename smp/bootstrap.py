@@ -389,11 +389,19 @@ def _analytics(settings: Settings, database: Neo4jDatabase | None) -> GraphAnaly
     return IgraphAnalytics()
 
 
-def _driver(settings: Settings, clock: Clock) -> SandboxDriver:
+def _bubblewrap(settings: Settings, clock: Clock) -> SandboxDriver:
     from smp.adapters.sandbox_bubblewrap.driver import BubblewrapDriver
     from smp.adapters.tracer_ebpf.tracer import EbpfTracer
 
     return BubblewrapDriver(settings, clock, tracer=EbpfTracer())
+
+
+DRIVERS: dict[str, Callable[[Settings, Clock], SandboxDriver]] = {"bubblewrap": _bubblewrap}
+"""How boxes are made, by `[sandbox] driver` (the names that `SandboxSettings.driver` takes)."""
+
+
+def _driver(settings: Settings, clock: Clock) -> SandboxDriver:
+    return DRIVERS[settings.sandbox.driver](settings, clock)
 
 
 def _runs(settings: Settings, artifacts: ArtifactStore) -> RunEngine:

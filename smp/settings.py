@@ -95,7 +95,7 @@ class SessionsSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 class SandboxSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Attributes:
-    driver: `bubblewrap`.
+    driver: How boxes are made; each name is a key of `smp.bootstrap.DRIVERS`.
     setup: Command that installs what the project's tests need into the layer; empty: derived from the lock or
         requirements file that is found.
     python: Interpreter of the box; empty: CPython 3.13 or 3.12 where found, else the platform's own.
