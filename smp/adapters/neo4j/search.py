@@ -8,6 +8,7 @@ with weights, from counts of this repository alone. Beyond `CANDIDATES` hits Luc
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -55,12 +56,12 @@ def search_words(database: Neo4jDatabase, query: TextQuery) -> TextAnswer:
     )
     rarity = _rarity(database, held, words, fields)
     average = _size(database, held)[1]
-    found = []
+    wanted, found = frozenset(words), []
     for row in rows:
-        counts = {field: (row[field] or "").split() for field in fields}
+        counts = {field: _occurrences(row[field], wanted) for field in fields}
         score = _bm25(counts, words, query.weights, rarity, row["length"] / average)
         node = decode_node(row["node"])
-        matched = () if query.brief else _matched(counts, words)
+        matched = () if query.brief else tuple(sorted(field for field, held in counts.items() if held))
         added = decode_enrichment(row["added"]) if row["added"] else Enrichment()
         found.append(TextMatch(node=node, enrichment=added, bm25=score, matched_on=matched))
     found.sort(key=lambda match: (-match.bm25, match.node.id))
@@ -145,7 +146,7 @@ def _rarity(
 
 
 def _bm25(
-    counts: Mapping[str, list[str]],
+    counts: Mapping[str, Mapping[str, int]],
     words: Sequence[str],
     weights: Mapping[str, float],
     rarity: Mapping[str, float],
@@ -154,16 +155,16 @@ def _bm25(
     """Okapi BM25 as FTS5 has it: a word counts by the weights of the fields that it is in.
 
     Args:
-        counts: Words by field. length: of the node, in average ones.
+        counts: How often a word is in a field. length: of the node, in average ones.
     """
     score = 0.0
     for word in words:
-        often = sum(weights.get(field, 1.0) * held.count(word) for field, held in counts.items())
+        often = sum(weights.get(field, 1.0) * held[word] for field, held in counts.items() if word in held)
         if often:
             score += rarity[word] * often * (K1 + 1) / (often + K1 * (1 - B + B * length))
     return score
 
 
-def _matched(counts: Mapping[str, list[str]], words: Sequence[str]) -> tuple[str, ...]:
-    wanted = frozenset(words)
-    return tuple(sorted(field for field, held in counts.items() if not wanted.isdisjoint(held)))
+def _occurrences(text: str | None, wanted: frozenset[str]) -> dict[str, int]:
+    """How often each of the wanted words is in a text, those that are not left out."""
+    return Counter(word for word in text.split() if word in wanted) if text else {}
