@@ -135,7 +135,10 @@ class _Definitions:
 
     def _at(self, bare: str, line: int) -> Node | None:
         """The definition of this name that begins on a line, else the innermost one that the line lies in."""
-        same = [node for node in self._named if _VARIANT.sub("", node.name) == bare]
+        # Native code has no names that the source has: the line alone says which function it is of.
+        same = [
+            node for node in self._named if (_VARIANT.sub("", node.name) == bare if bare else node.kind in _FUNCTIONS)
+        ]
         exact = [node for node in same if node.start_line == line]
         if exact:
             return exact[0] if len(exact) == 1 else None

@@ -29,7 +29,12 @@ class CallTracer(abc.ABC):
 
     @abc.abstractmethod
     def watch(
-        self, group: str, probe: str, offsets: dict[str, int], interpreters: tuple[str, ...] = ()
+        self,
+        group: str,
+        probe: str,
+        offsets: dict[str, int],
+        interpreters: tuple[str, ...] = (),
+        programs: tuple[str, ...] = (),
     ) -> AbstractContextManager[CallWatch]:
         """Count from now until the end of the context, which forgets everything.
 
@@ -39,6 +44,8 @@ class CallTracer(abc.ABC):
             offsets: Where in it, by version of CPython without the dot (`313`).
             interpreters: Programs and libraries of CPython; a process that begins in one and is not traced is missed. Without
                 them it is known by its name alone.
+            programs: Files of native programs that were built from the checkout; those that have no symbols, no lines or are not
+                for this machine are passed over.
 
         Raises:
             SandboxFailed: The tracer cannot be had; the message says what is missing.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +27,10 @@ _SPECIALISED = (3, 13)
 """The version that calls `__init__` past the frame evaluation function once a call site is warm."""
 
 _NODE_HOOK = f"--require {INSIDE}/node_trace/hook.cjs"
+
+_NO_PROGRAMS = (".git", ".venv", "node_modules", "site-packages")
+_MAX_PROGRAMS = 50
+_MAX_PROGRAM_BYTES = 64 << 20
 
 
 class Watched(Struct, frozen=True, kw_only=True):
@@ -90,7 +95,8 @@ def watched(
     with storage_errors("cannot watch the box"):
         os.makedirs(plan.gate, exist_ok=True)
     try:
-        with tracing.watch(plan.gate, str(inside / FILE), OFFSETS, interpreters) as watch:
+        programs = built_programs(folder.upper)
+        with tracing.watch(plan.gate, str(inside / FILE), OFFSETS, interpreters, programs) as watch:
             yield Watched(variables={"SMP_TRACE": "ebpf"}, folder=folder, tracer=tracer, watch=watch)
     finally:
         remove_groups({plan.gate: {}})
@@ -100,3 +106,26 @@ def joined(variables: dict[str, str], chosen: dict[str, str]) -> dict[str, str]:
     """The tracer's variables; options for Node that the settings name stay in force beside its own."""
     options = " ".join(one["NODE_OPTIONS"] for one in (variables, chosen) if "NODE_OPTIONS" in one)
     return variables | ({"NODE_OPTIONS": options} if options else {})
+
+
+def built_programs(upper: Path) -> tuple[str, ...]:
+    """Programs that commands of the box have built so far; nothing runs in it now, and no link is followed."""
+    found: list[str] = []
+    for base, folders, files in os.walk(upper):
+        folders[:] = sorted(name for name in folders if name not in _NO_PROGRAMS)
+        for name in sorted(files):
+            path = os.path.join(base, name)
+            if len(found) < _MAX_PROGRAMS and _is_program(path):
+                found.append(path)
+    return tuple(found)
+
+
+def _is_program(path: str) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False
+    with os.fdopen(descriptor, "rb") as file:
+        kind = os.fstat(descriptor)
+        wanted = stat.S_ISREG(kind.st_mode) and kind.st_mode & 0o111 and kind.st_size <= _MAX_PROGRAM_BYTES
+        return bool(wanted) and file.read(4) == b"\x7fELF"

@@ -19,7 +19,9 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import astuple, replace
 
+from smp.adapters.tracer_ebpf.binaries import NativeFunction, Program, native_calls, read_program
 from smp.domain.errors import SandboxFailed
 from smp.domain.sandboxes import TracerName
 from smp.domain.traces import CallObservation, Frame, Trace
@@ -30,6 +32,8 @@ _PYTHON = "/usr/bin/python3"
 """The interpreter that Debian's packages install BCC for; one of a virtual environment does not see it."""
 _PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from smp.adapters.tracer_ebpf.host.helper import main; main()"
 _TIMEOUT_S = 120.0
+_MAX_PROBES = 5_000
+"""On native functions, of all programs of a box together."""
 _CHECKOUT = "/work/"
 _FOREIGN = ("/site-packages/", "/.venv/", "/node_modules/")
 _INTERPRETER = "python"
@@ -46,6 +50,8 @@ class _Answer(Struct, frozen=True, kw_only=True):
     processes: int = 0
     missed: list[str] = []
     lost: dict[str, int] = {}
+    natives: list[tuple[int, int, int]] = []
+    first: int = 0
 
 
 class HelperDied(Exception):
@@ -73,13 +79,19 @@ class EbpfTracer(CallTracer):
 
     @contextmanager
     def watch(
-        self, group: str, probe: str, offsets: dict[str, int], interpreters: tuple[str, ...] = ()
+        self,
+        group: str,
+        probe: str,
+        offsets: dict[str, int],
+        interpreters: tuple[str, ...] = (),
+        programs: tuple[str, ...] = (),
     ) -> Iterator[CallWatch]:
         attach: dict[str, object] = {"do": "attach", "file": probe, "offsets": offsets, "interpreters": interpreters}
         with self._lock:
             helper, box = self._begin(attach, {"do": "watch", "group": group})
         watch = _Watch(helper, box, self._lock)
         try:
+            watch.probe(programs)
             yield watch
         finally:
             watch.forget()
@@ -124,10 +136,34 @@ class _Watch(CallWatch):
         self._helper = helper
         self._lock = lock
         self._box: int | None = box
+        self._probed: dict[int, tuple[Program, NativeFunction]] = {}
+        self._refused = 0
+
+    def probe(self, programs: tuple[str, ...]) -> None:
+        """Count the calls of these programs' functions too; what cannot be probed is lost, and said to be."""
+        room = _MAX_PROBES
+        for path in programs:
+            program = read_program(path, room) if room else None
+            if program is None:
+                continue
+            room -= len(program.functions)
+            offsets = [function.offset for function in program.functions]
+            try:
+                with self._lock:
+                    answer = self._helper.ask({"do": "probe", "box": self._box, "file": path, "offsets": offsets})
+            except (HelperDied, SandboxFailed):
+                self._refused += len(offsets)
+                continue
+            for number, function in enumerate(program.functions, answer.first):
+                self._probed[number] = program, function
 
     def trace(self) -> Trace:
         try:
-            return _to_trace(self._collect())
+            answer = self._collect()
+            found = _to_trace(answer)
+            native = native_calls(answer.natives, self._probed)
+            calls = tuple(sorted((*found.calls, *native), key=_ends))
+            return replace(found, calls=calls, lost_calls=found.lost_calls + self._refused)
         except (HelperDied, SandboxFailed) as error:
             return Trace(tracer=TracerName.EBPF.value, failed=f"the tracing helper died: {error}")
 
@@ -241,6 +277,10 @@ def _to_trace(answer: _Answer) -> Trace:
         missed_processes=sum(name.startswith(_INTERPRETER) for name in answer.missed),
         lost_calls=sum(answer.lost.values()),
     )
+
+
+def _ends(call: CallObservation) -> tuple[tuple[object, ...], ...]:
+    return astuple(call.caller), astuple(call.callee)
 
 
 def _place(file: str) -> str:

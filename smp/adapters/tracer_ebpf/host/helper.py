@@ -5,6 +5,7 @@ One JSON object a line on standard input, one line of answer each on standard ou
     {"do": "attach", "file": path, "offsets": {"313": 107},
      "interpreters": [path, …]}                                         {"ok": true}
     {"do": "watch", "group": folder}                                   {"ok": true, "box": 1}
+    {"do": "probe", "box": 1, "file": path, "offsets": [4506, …]}      {"ok": true, "first": 0}
     {"do": "collect", "box": 1}                                        {"ok": true, "frames": …, "calls": …, …}
     anything that fails                                                {"ok": false, "error": "…"}
 
@@ -22,6 +23,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from smp.adapters.tracer_ebpf.host import probes
 from smp.adapters.tracer_ebpf.host.headers import join_headers
 from smp.adapters.tracer_ebpf.host.program import SOURCE
 
@@ -45,6 +47,9 @@ class Tracer:
         self._attached: set[tuple[int, int, int | str]] = set()
         self._boxes = 0
         self._groups: dict[int, int] = {}
+        self._native = -1
+        self._links: dict[int, list[int]] = {}
+        self._probes = 0
 
     def attach(self, request: dict[str, Any]) -> dict[str, Any]:
         """Put the probe on a file, and one on the start of these interpreters; a second time does nothing."""
@@ -89,6 +94,26 @@ class Tracer:
         self._bpf["groups"][ctypes.c_uint64(number)] = ctypes.c_uint32(self._boxes)
         return {"box": self._boxes}
 
+    def probe(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Count the calls of native functions of a file, numbered one after the other, until the box is collected."""
+        if self._native < 0:
+            self._bpf.load_func("on_native", self._kind)
+            self._native = probes.load(bytes(self._bpf.dump_func("on_native")))
+        first = self._probes
+        link = probes.attach(self._native, request["file"], request["offsets"], first)
+        self._links.setdefault(int(request["box"]), []).append(link)
+        self._probes += len(request["offsets"])
+        return {"first": first}
+
+    def _take_natives(self, box: int) -> list[tuple[int, int, int]]:
+        for link in self._links.pop(box, ()):
+            os.close(link)
+        table = self._bpf["natives"]
+        found = [(key, sum(counts)) for key, counts in list(table.items()) if key.box == box]
+        for key, _ in found:
+            del table[key]
+        return [(key.function, key.distance, count) for key, count in found]
+
     def collect(self, request: dict[str, Any]) -> dict[str, Any]:
         """The sums of a box, which are forgotten with it; its processes have ended."""
         box = int(request["box"])
@@ -117,6 +142,7 @@ class Tracer:
             "calls": [(*pair, count) for pair, count in calls.items()],
             "processes": sum(image.seen for image in images.values()),
             "missed": [_name(image) for image in images.values() if not image.seen],
+            "natives": self._take_natives(box),
             "lost": {"nameless": nameless, "cut": cut} | self._lost(box),
         }
 
@@ -156,6 +182,7 @@ def serve(tracer: Tracer) -> None:
     known: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
         "attach": tracer.attach,
         "watch": tracer.watch,
+        "probe": tracer.probe,
         "collect": tracer.collect,
     }
     for line in sys.stdin:

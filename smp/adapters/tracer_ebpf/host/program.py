@@ -276,6 +276,23 @@ static __always_inline int on_frame(struct pt_regs *ctx, int version) {
     return walk_on(ctx, &walk);
 }
 
+/* A native function begins: its number is the cookie, its caller the return address, as a distance from here. */
+struct native { u64 function, distance; u32 box, pad; };
+BPF_F_TABLE("percpu_hash", struct native, u64, natives, 262144, 1);
+
+int on_native(struct pt_regs *ctx) {
+    u64 group = bpf_get_current_cgroup_id();
+    u32 *box = groups.lookup(&group);
+    if (!box) return 0;
+    u64 back = 0;
+    if (bpf_probe_read_user(&back, 8, (void *)PT_REGS_SP(ctx))) { lose(*box, LOST_UNREADABLE); return 0; }
+    struct native key = {.function = bpf_get_attach_cookie(ctx), .distance = back - PT_REGS_IP(ctx), .box = *box};
+    u64 zero = 0, *calls = natives.lookup_or_try_init(&key, &zero);
+    if (calls) __sync_fetch_and_add(calls, 1);
+    else lose(*box, LOST_EDGES);
+    return 0;
+}
+
 int on_frame_312(struct pt_regs *ctx) { return on_frame(ctx, 312); }
 int on_frame_313(struct pt_regs *ctx) { return on_frame(ctx, 313); }
 """
