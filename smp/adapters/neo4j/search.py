@@ -27,7 +27,7 @@ MOST_WORDS = 200
 """Of one query; Lucene takes a bounded number of clauses. Later ones are left out."""
 K1, B = 1.2, 0.75
 SMALLEST_IDF = 1e-6
-_HITS = "CALL db.index.fulltext.queryNodes($index, $query) YIELD node AS n, score WITH n, score WHERE n.repo = $repo"
+_HITS = "CALL db.index.fulltext.queryNodes($index, $query, $options) YIELD node AS n, score WITH n, score WHERE n.repo = $repo"
 
 
 def search_words(database: Neo4jDatabase, query: TextQuery) -> TextAnswer:
@@ -41,18 +41,20 @@ def search_words(database: Neo4jDatabase, query: TextQuery) -> TextAnswer:
         return TextAnswer(matches=(), total=0)
     expression = _expression(database.repository, words, fields, query)
     condition, parameters = _condition(query)
-    ask: dict[str, Any] = {"index": FULLTEXT, "query": expression, **parameters}
+    candidates = max(CANDIDATES, 4 * query.limit)
+    ask: dict[str, Any] = {"index": FULLTEXT, "query": expression, "options": {}, **parameters}
     total = None
     if not query.brief:
         counted = database.read(f"{_HITS} AND {condition} RETURN count(n) AS number", **ask)
         total = int(counted[0]["number"])
     texts = ", ".join(f"n.{TEXT_PROPERTIES[field]} AS {field}" for field in fields)
     length = f"n.{OWN_WORDS} + n.{ADDED_WORDS} AS length"
+    # repository and kinds are part of what Lucene is asked: where nothing else chooses, it need not bring more than these
+    options = {"limit": candidates} if condition == "true" else {}
     rows = database.read(
         f"{_HITS} AND {condition} WITH n, score ORDER BY score DESC, n.id LIMIT $candidates "
         f"RETURN n.body AS node, n.enrichment AS added, {length}, {texts}",
-        candidates=max(CANDIDATES, 4 * query.limit),
-        **ask,
+        **(ask | {"candidates": candidates, "options": options}),
     )
     rarity = _rarity(database, held, words, fields)
     average = _size(database, held)[1]
