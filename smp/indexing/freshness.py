@@ -7,7 +7,8 @@ generation; what was found for a listing, a generation and the pushed content ho
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from smp.domain.ids import FilePath
@@ -36,15 +37,35 @@ class IndexFreshness:
         self._cache = cache
         self._sources = sources
         self._known: _Compared | None = None
+        self._told: tuple[_Compared, Freshness] | None = None
+        """What was said of a tree that had just been seen to be of the commit that is indexed; it holds for both."""
         self._looked = threading.local()
         """Per thread what the question at hand has found when it looked at the tree: one look serves all of an answer."""
 
     def begin(self) -> None:
         """A question begins on this thread."""
-        self._looked.found = None
+        if not self.settled:
+            self._looked.found = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether this thread has looked for the question at hand, and all was as it is indexed (`settling`)."""
+        return getattr(self._looked, "settled", False)
+
+    @contextmanager
+    def settling(self, index_format: int) -> Iterator[bool]:
+        """Look once for all of a question; says whether the index holds, and while it does `settled` is true."""
+        self.begin()
+        self._looked.settled = holds = self.holds(index_format)
+        try:
+            yield holds
+        finally:
+            self._looked.settled = False
 
     def holds(self, index_format: int) -> bool:
         """Whether the index is of this format, of the tree as it lies there, and of the commit checked out."""
+        if self.settled:
+            return True
         record = load_record(self._cache)
         if record is None or record.format != index_format or record.commit_sha != self._sources.head():
             return False
@@ -59,11 +80,13 @@ class IndexFreshness:
         found: _Compared | None = getattr(self._looked, "found", None)
         as_seen = found is not None and record is not None and found.generation == record.generation
         compared = found if as_seen and found is not None else self._compare(record)
-        return Freshness(
-            commit_sha=record.commit_sha if record else None,
-            dirty=self._sources.dirty(compared.listing),
-            stale=compared.stale,
-        )
+        commit, told = record.commit_sha if record else None, self._told
+        if self.settled and told is not None and told[0] is compared and told[1].commit_sha == commit:
+            return told[1]
+        answer = Freshness(commit_sha=commit, dirty=self._sources.dirty(compared.listing), stale=compared.stale)
+        if self.settled:
+            self._told = (compared, answer)
+        return answer
 
     def state(self) -> IndexState:
         """Which tree the graph was built from, and which files have changed since."""
@@ -86,3 +109,24 @@ class IndexFreshness:
             known = _Compared(listing, generation, pushes, tuple(stale), bool(target.overtaken))
             self._known = known
         return known
+
+
+@contextmanager
+def at_once(lock: threading.RLock, cache: IndexCache, freshness: IndexFreshness, index_format: int) -> Iterator[bool]:
+    """Look at the tree for a question that must not wait.
+
+    Args:
+        lock: Held by whoever indexes.
+
+    Returns:
+        False where somebody indexes, or has to before the question can be answered. Otherwise this thread takes the index for
+        that of the tree, as it has just seen it, while the context is open.
+    """
+    if not lock.acquire(blocking=False):
+        yield False
+        return
+    try:
+        with cache.steady(), freshness.settling(index_format) as holds:
+            yield holds
+    finally:
+        lock.release()

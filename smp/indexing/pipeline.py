@@ -25,22 +25,14 @@ from smp.domain.graph import DeltaCounts, EdgeKind, Node
 from smp.domain.ids import AgentId, ContentHash, FilePath, SessionId
 from smp.domain.merkle import MerkleTree
 from smp.domain.source import ANALYSIS_FORMAT
-from smp.indexing.capture import (
-    Adoption,
-    Capture,
-    add_observations,
-    divergence,
-    is_whole,
-    known_analyses,
-    stage_whole,
-)
+from smp.indexing.capture import Adoption, Capture, add_observations, divergence, is_whole, known_analyses, stage_whole
 from smp.indexing.changes import NodeChanges, compare_nodes, notification_of, telemetry_of
 from smp.indexing.churn import churn_of
 from smp.indexing.collector import collector_paused
 from smp.indexing.difference import Difference, concern_all, difference, difference_below
 from smp.indexing.fill import VectorRepair
 from smp.indexing.follow import Followers, SearchState
-from smp.indexing.freshness import IndexFreshness
+from smp.indexing.freshness import IndexFreshness, at_once
 from smp.indexing.keep_up import keeping_up
 from smp.indexing.keeping import enrich_staged, keep_staged, tree_after
 from smp.indexing.link import LINK_FORMAT, Linker
@@ -224,6 +216,10 @@ class Indexer:
         """A question begins on this thread: what it sees of the tree, it sees anew, and once."""
         self._freshness.begin()
 
+    def answering_at_once(self) -> AbstractContextManager[bool]:
+        """A question begins on this thread that must not wait: false where it might (see `at_once`)."""
+        return at_once(self._lock, self._cache, self._freshness, FORMAT)
+
     def ensure_fresh(self) -> None:
         """Index what has changed on disk since; cheap when nothing has (one look at each file and folder)."""
         with self._lock:
@@ -348,8 +344,7 @@ class Indexer:
 
     def generation(self) -> int:
         """Rises with every change of the graph by any process."""
-        record = load_record(self._cache)
-        return record.generation if record else 0
+        return record.generation if (record := load_record(self._cache)) else 0
 
     def ready_to_search(self) -> SearchState:
         """Communities and vectors as they are; made first where the repository is small or has none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 
 from smp.domain.ids import ContentHash, FilePath
 
@@ -17,6 +17,11 @@ class IndexCache(abc.ABC):
         Covers the graph, metadata and telemetry stores that share the cache's database. A transaction inside a
         transaction joins it. Other threads and processes see nothing of it before it has ended.
         """
+
+    def steady(self) -> AbstractContextManager[None]:
+        """For questions that take next to no time: inside, this thread may be told what was true when it began. A store to
+        which looking for changes costs something overrides this."""
+        return nullcontext()
 
     @abc.abstractmethod
     def file_hashes(self) -> dict[FilePath, ContentHash]:

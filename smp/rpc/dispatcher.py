@@ -37,6 +37,7 @@ from smp.services import Services
 _TOO_LARGE = -32016
 _UNAUTHORIZED = -32015
 _NAME_LIMIT = 200
+_BRIEF_BYTES = 4096
 NAMED_FILES = 100
 """Dirty and stale files that an answer names; a formatter or a branch switch leaves thousands."""
 _PATH = re.compile(r" - at `(?:key in )?\$?(?P<path>.*)`$")
@@ -127,6 +128,27 @@ class Dispatcher:
             return _failure(None, _TOO_LARGE, f"a batch holds at most {self._bounds.max_batch} members; send several")
         answers = [answer for member in document if (answer := self._member(member, caller, parent)) is not None]
         return answers or None
+
+    def handle_at_once(self, raw: bytes, *, caller: Grant | None = None) -> Response | None:
+        """As `handle`, for a brief method while nobody indexes and nothing has changed; None for everything else, which may take
+        its time or wait. So short that an event loop can call it: it neither locks nor writes, and reads what is in memory."""
+        if self._spans is not None or len(raw) > _BRIEF_BYTES:
+            return None
+        try:
+            document = msgspec.json.decode(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
+        if not isinstance(document, dict) or not self._is_brief(document):
+            return None
+        with self._services.indexer.answering_at_once() as possible:
+            return self._member(document, caller, None) if possible else None
+
+    def _is_brief(self, document: dict[str, Any]) -> bool:
+        name, params = document.get("method"), document.get("params")
+        method = self._methods.get(name) if isinstance(name, str) else None
+        # with a session a call is logged, which writes
+        plain = isinstance(params, dict) and "session_id" not in params and not _depth_exceeds(params, 0)
+        return method is not None and method.brief and plain and "id" in document
 
     def call(self, name: str, params: object, *, caller: Grant | None = None) -> Any:
         """Call a method in process.

@@ -118,6 +118,9 @@ class RpcServer:
         if body is None:
             return await _answer(send, 413, f"the body may hold {self._limit} bytes\n".encode())
         wants = _wants_markdown(headers.get(b"accept", b""))
+        brief = None if wants else self._dispatcher.handle_at_once(body, caller=grant_of(scope))
+        if brief is not None:
+            return await _answer(send, 200, _encoder.encode(brief), _JSON)
         sent = headers.get(b"traceparent")
         parent = None if sent is None else sent.decode("latin-1")
         try:
@@ -190,6 +193,10 @@ class RpcServer:
                     return
                 text = message.get("text")
                 raw = text.encode("utf-8", "surrogatepass") if text is not None else message.get("bytes") or b""
+                brief = self._dispatcher.handle_at_once(raw, caller=grant)
+                if brief is not None:
+                    await socket.send_text(_encoder.encode(brief).decode())
+                    continue
                 answer = await self._on_worker(self._frame_for, raw, grant)
                 if answer is not None:
                     await socket.send_text(answer)

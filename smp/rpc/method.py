@@ -33,6 +33,7 @@ class RpcMethod(Struct, frozen=True, kw_only=True):
         internal: Clients are refused with -32015.
         planned: The handler raises `Planned`; shown as such in lists.
         dated: Its answers say of which index they are; not those that are tables of numbers alone.
+        brief: It only reads, for well under a millisecond: handing it to another thread would cost as much again.
     """
 
     name: str
@@ -43,10 +44,11 @@ class RpcMethod(Struct, frozen=True, kw_only=True):
     internal: bool = False
     planned: bool = False
     dated: bool = True
+    brief: bool = False
 
 
 def rpc_method(
-    name: str, *, internal: bool = False, planned: bool = False, dated: bool = True
+    name: str, *, internal: bool = False, planned: bool = False, dated: bool = True, brief: bool = False
 ) -> Callable[[Callable[[P, RequestContext], R]], RpcMethod]:
     """Turn a handler `(params: Struct, ctx: RequestContext) -> Result` into an `RpcMethod`.
 
@@ -70,6 +72,7 @@ def rpc_method(
             internal=internal,
             planned=planned,
             dated=dated,
+            brief=brief,
         )
 
     return mark

@@ -19,6 +19,9 @@ class SqliteCache(Holding, IndexCache):
     def transaction(self) -> AbstractContextManager[None]:
         return self._transaction()
 
+    def steady(self) -> AbstractContextManager[None]:
+        return self._database.steady()
+
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         with self._database.writing():

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from smp.adapters.graph_sqlite.rows import chunks
 from smp.domain.graph import Node, Scores
 from smp.domain.ids import NodeId
+from smp.domain.metadata import Enrichment
 from smp.domain.packing import decode_node
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class Held:
         self.nodes: dict[NodeId, Node] = {}
         self.by_key: dict[int, Node] = {}
         self.scores: dict[NodeId, Scores] = {}
+        self.enrichments: dict[NodeId, Enrichment | None] = {}
         self.scans: dict[tuple[str, ...], tuple[Node, ...]] = {}
         self.found: dict[str, tuple[Node, ...]] = {}
         self.blobs: dict[tuple[str, str], bytes | None] = {}
@@ -101,6 +103,12 @@ class Held:
             self.keep_nodes(read)
             found += read
         return found
+
+    def keep_enrichments(self, found: dict[NodeId, Enrichment | None]) -> None:
+        """Keep what was annotated to some nodes, None for those without."""
+        if len(self.enrichments) > MOST_NODES:
+            self.enrichments = {}
+        self.enrichments.update(found)
 
     def keep_scores(self, found: dict[NodeId, Scores]) -> None:
         """Keep the scores of some nodes."""

@@ -19,16 +19,23 @@ class SqliteMetadata(Holding, MetadataStore):
     """A mixin of `SqliteGraphStore`."""
 
     def enrichments(self, ids: Iterable[NodeId]) -> dict[NodeId, Enrichment]:
-        found: dict[NodeId, Enrichment] = {}
-        with self._database.reading() as connection:
-            for marks, part in chunks(dict.fromkeys(ids)):
-                rows = connection.execute(
-                    "SELECT node_id, enrichment.body FROM enrichment JOIN node ON node.id = enrichment.node_id "
-                    f"WHERE node_id IN ({marks})",
-                    part,
-                )
-                found.update((NodeId(row[0]), decode_enrichment(row[1])) for row in rows)
-        return dict(sorted(found.items()))
+        held, wanted = self._held(), dict.fromkeys(ids)
+        known = held.enrichments
+        found: dict[NodeId, Enrichment | None] = {node_id: known[node_id] for node_id in wanted if node_id in known}
+        missing = [node_id for node_id in wanted if node_id not in found]
+        if missing:
+            read: dict[NodeId, Enrichment | None] = dict.fromkeys(missing)
+            with self._database.reading() as connection:
+                for marks, part in chunks(missing):
+                    rows = connection.execute(
+                        "SELECT node_id, enrichment.body FROM enrichment JOIN node ON node.id = enrichment.node_id "
+                        f"WHERE node_id IN ({marks})",
+                        part,
+                    )
+                    read.update((NodeId(row[0]), decode_enrichment(row[1])) for row in rows)
+            held.keep_enrichments(read)
+            found |= read
+        return {node_id: one for node_id in sorted(found) if (one := found[node_id]) is not None}
 
     def put_enrichments(self, enrichments: dict[NodeId, Enrichment]) -> None:
         with self._database.writing() as connection:

@@ -72,7 +72,7 @@ class NavigateResult(Result, frozen=True, kw_only=True):
     relationships: RelationshipsResult | UnsetType = UNSET
 
 
-@rpc_method("smp/navigate")
+@rpc_method("smp/navigate", brief=True)
 def navigate(params: NavigateParams, ctx: RequestContext) -> NavigateResult:
     """Find a definition by id, path, `path#qualname` or unique name, and what stands next to it."""
     graph = graph_of(ctx, params.session_id)

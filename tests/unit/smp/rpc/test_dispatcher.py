@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Annotated, Any, cast
 
@@ -30,6 +31,11 @@ class EchoParams(Params, frozen=True, kw_only=True):
     text: str
     depth: Annotated[int, Meta(ge=1, le=20)] = 1
     items: tuple[Item, ...] = ()
+
+
+class BriefParams(Params, frozen=True, kw_only=True):
+    text: str
+    session_id: str = ""
 
 
 class EchoResult(Struct, frozen=True, kw_only=True):
@@ -250,3 +256,45 @@ def test_an_answer_is_given_although_git_does_not_answer() -> None:
         raise Unavailable("git took more than 120 s", backend="git")
 
     assert dated(silent) == {"count": 2}
+
+
+@rpc_method("test/brief", brief=True)
+def brief(params: BriefParams, _: RequestContext) -> EchoResult:
+    """Takes next to no time."""
+    if params.text == "gone":
+        raise NodeNotFound("gone")
+    return EchoResult(text=params.text)
+
+
+@pytest.mark.parametrize(
+    ("document", "at_once"),
+    [
+        (request("test/brief", text="hi"), True),
+        (request("test/brief", text="gone"), True),
+        (request("test/brief", wrong=1), True),
+        (request("test/brief", text="hi", session_id="s1"), False),
+        (request("test/brief", text={"nested": 1}), False),
+        (request("test/brief", text="x" * 5000), False),
+        (request("test/echo", text="hi"), False),
+        (request("test/none", text="hi"), False),
+        ([request("test/brief", text="hi")], False),
+        ({"jsonrpc": "2.0", "method": "test/brief", "params": {"text": "hi"}}, False),
+        ({"jsonrpc": "2.0", "method": "test/brief", "params": ["hi"], "id": 1}, False),
+        ({"jsonrpc": "2.0", "method": ["test/brief"], "params": {}, "id": 1}, False),
+        (b"{", False),
+        (5, False),
+    ],
+)
+@pytest.mark.parametrize("possible", [True, False])
+def test_brief_methods_are_answered_at_once_where_that_is_possible(
+    document: object, at_once: bool, possible: bool
+) -> None:
+    indexer = SimpleNamespace(begin_answer=lambda: None, answering_at_once=lambda: nullcontext(possible))
+    services = cast("Services", SimpleNamespace(clock=SystemClock(), indexer=indexer))
+    dispatcher = Dispatcher(MethodRegistry([cast("Any", SimpleNamespace(METHODS=(echo, brief)))]), services)
+    raw = document if isinstance(document, bytes) else json.dumps(document).encode()
+    answer = dispatcher.handle_at_once(raw)
+    if at_once and possible:
+        assert answer == dispatcher.handle(raw)
+    else:
+        assert answer is None
