@@ -38,7 +38,7 @@ class IgraphAnalytics(GraphAnalytics):
             igraph.set_random_number_generator(random)
         modularity = graph.modularity(found, weights=weights) if edges else 0.0
         numbers: dict[int, int] = {}
-        membership = tuple(numbers.setdefault(cluster, len(numbers)) for cluster in found)
+        membership = tuple([numbers.setdefault(cluster, len(numbers)) for cluster in found])
         return Clustering(membership=membership, modularity=modularity)
 
     def modularity(

@@ -17,6 +17,7 @@ from smp.cli.listening import bind, is_loopback
 from smp.cli.options import open_indexed, repository_options
 from smp.cli.servers import announced
 from smp.domain.errors import Invalid
+from smp.indexing.collector import set_aside
 from smp.rpc.connections import BoundedConnection, ClientFaults
 from smp.rpc.dispatcher import Bounds, Dispatcher
 from smp.rpc.http import build_app
@@ -78,6 +79,7 @@ def serve(
             )
             watching.enter_context(watcher.running())
         watching.enter_context(services.indexer.keeping_up())
+        set_aside()
 
     app = build_app(services, MethodRegistry(METHOD_GROUPS), host=address, prepare=prepare)
     shown = listener.getsockname()

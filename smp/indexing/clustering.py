@@ -13,12 +13,19 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING, TypeAlias
 
 from smp.domain.ids import NodeId
 from smp.indexing.projection import Projection, WeightedEdge, folder_of
 from smp.ports.graph_analytics import GraphAnalytics
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Integers: TypeAlias = np.ndarray[tuple[int], np.dtype[np.int64]]
+    Ends: TypeAlias = tuple[Integers, Integers, np.ndarray[tuple[int], np.dtype[np.float64]]]
 
 SEED = 20250215
 CLEARLY_BETTER = 0.02
@@ -31,10 +38,10 @@ def clusters_from_scratch(
     projection: Projection, analytics: GraphAnalytics, *, resolutions: tuple[float, float], min_size: int
 ) -> tuple[list[int], list[int]]:
     """The coarse and the fine cluster of each node of the projection."""
-    count = len(projection.nodes)
+    count, ends = len(projection.nodes), _ends(projection)
     raw = analytics.louvain(count, projection.edges, resolution=resolutions[0], seed=SEED).membership
-    coarse = _merge_small(list(raw), projection, within=[0] * count, min_size=min_size)
-    return coarse, _refine(coarse, projection, analytics, resolution=resolutions[1], min_size=min_size)
+    coarse = _merge_small(list(raw), projection, ends, within=[0] * count, min_size=min_size)
+    return coarse, _refine(coarse, projection, ends, analytics, resolution=resolutions[1], min_size=min_size)
 
 
 def clusters_going_on(
@@ -50,11 +57,11 @@ def clusters_going_on(
         projection: Without packages.
         known: Node id -> community id, coarse and fine.
     """
-    anywhere = [0] * len(projection.nodes)
+    anywhere, ends = [0] * len(projection.nodes), _ends(projection)
     coarse = _placed(projection, analytics, known[0], within=anywhere, min_size=min_size)
-    coarse = _merge_small(coarse, projection, within=anywhere, min_size=min_size)
+    coarse = _merge_small(coarse, projection, ends, within=anywhere, min_size=min_size)
     fine = _placed(projection, analytics, known[1], within=coarse, min_size=min_size)
-    return coarse, _merge_small(fine, projection, within=coarse, min_size=min_size)
+    return coarse, _merge_small(fine, projection, ends, within=coarse, min_size=min_size)
 
 
 def clearly_better(
@@ -152,46 +159,57 @@ def _placed(
 
 
 def _refine(
-    coarse: Sequence[int], projection: Projection, analytics: GraphAnalytics, *, resolution: float, min_size: int
+    coarse: Sequence[int],
+    projection: Projection,
+    ends: Ends,
+    analytics: GraphAnalytics,
+    *,
+    resolution: float,
+    min_size: int,
 ) -> list[int]:
+    import numpy as np  # a process that asks nothing of vectors or communities starts without it
+
     groups: dict[int, list[int]] = defaultdict(list)
     for index, cluster in enumerate(coarse):
         groups[cluster].append(index)
-    inside: dict[int, list[WeightedEdge]] = defaultdict(list)
-    for source, target, weight in projection.edges:
-        if coarse[source] == coarse[target]:
-            inside[coarse[source]].append((source, target, weight))
+    sources, targets, weights = ends
+    region = np.asarray(coarse, dtype=np.int64)
+    within = np.flatnonzero(region[sources] == region[targets])
+    by_cluster = within[np.argsort(region[sources[within]], kind="stable")]
+    bounds = np.searchsorted(region[sources[by_cluster]], np.arange(max(groups, default=-1) + 2))
+    local = np.empty(len(coarse), dtype=np.int64)
     fine = [0] * len(coarse)
     following = 0
     for cluster in sorted(groups):
-        local = {index: number for number, index in enumerate(groups[cluster])}
-        edges = [(local[source], local[target], weight) for source, target, weight in inside[cluster]]
-        found = analytics.louvain(len(local), edges, resolution=resolution, seed=SEED).membership
-        for index, number in local.items():
-            fine[index] = following + found[number]
+        local[groups[cluster]] = np.arange(len(groups[cluster]))
+        own = by_cluster[bounds[cluster] : bounds[cluster + 1]]
+        edges = list(
+            zip(local[sources[own]].tolist(), local[targets[own]].tolist(), weights[own].tolist(), strict=True)
+        )
+        found = analytics.louvain(len(groups[cluster]), edges, resolution=resolution, seed=SEED).membership
+        for index, number in zip(groups[cluster], found, strict=True):
+            fine[index] = following + number
         following += max(found) + 1
-    return _merge_small(fine, projection, within=coarse, min_size=min_size)
+    return _merge_small(fine, projection, ends, within=coarse, min_size=min_size)
 
 
-def _merge_small(membership: list[int], projection: Projection, *, within: Sequence[int], min_size: int) -> list[int]:
+def _merge_small(
+    membership: list[int], projection: Projection, ends: Ends, *, within: Sequence[int], min_size: int
+) -> list[int]:
     """Merge clusters of fewer than `min_size` members, smallest first, into the neighbour they share most weight with.
 
     Never across `within`. A small cluster without neighbours joins the one with most members in its own folder, else the
     largest; it stays when it is alone.
     """
-    touching: dict[int, dict[int, float]] = defaultdict(lambda: defaultdict(float))
-    for source, target, weight in projection.edges:
-        one, other = membership[source], membership[target]
-        if one != other and within[source] == within[target]:
-            touching[one][other] += weight
-            touching[other][one] += weight
     holding: dict[int, list[int]] = defaultdict(list)
     for index, cluster in enumerate(membership):
         holding[cluster].append(index)
     size = {c: bisect_left(indexes, projection.members) for c, indexes in holding.items()}
+    small = {cluster for cluster, count in size.items() if count < min_size}
+    touching = _touching(ends, membership, within, small)
     first = {cluster: indexes[0] for cluster, indexes in holding.items()}
     region = {cluster: within[index] for cluster, index in first.items()}
-    folders = _folders(projection, holding)
+    folders = _Folders(projection, holding)
     together: dict[int, set[int]] = defaultdict(set)
     for cluster in holding:
         together[region[cluster]].add(cluster)
@@ -210,14 +228,18 @@ def _merge_small(membership: list[int], projection: Projection, *, within: Seque
             key=lambda o: (-near.get(o, 0.0), -folders[o][folder], -size[o], first[o]),
         )
         for neighbour, weight in near.items():
-            touching[neighbour].pop(chosen, None)
-            if neighbour != into:
+            if neighbour in small:
+                touching[neighbour].pop(chosen, None)
+            if neighbour == into:
+                continue
+            if into in small:
                 touching[into][neighbour] += weight
+            if neighbour in small:
                 touching[neighbour][into] += weight
+        folders.join(chosen, into)
         holding[into] += holding.pop(chosen)
         first[into] = min(first[into], first.pop(chosen))
         size[into] += size.pop(chosen)
-        folders[into] += folders.pop(chosen)
         if size[into] < min_size:
             heappush(waiting, (size[into], first[into], into))
     merged = [0] * len(membership)
@@ -227,7 +249,56 @@ def _merge_small(membership: list[int], projection: Projection, *, within: Seque
     return merged
 
 
-def _folders(projection: Projection, holding: Mapping[int, Sequence[int]]) -> dict[int, Counter[str]]:
-    """How many members of each cluster lie in which folder."""
-    at = [folder_of(node) for node in projection.nodes]
-    return {cluster: Counter([at[index] for index in indexes]) for cluster, indexes in holding.items()}
+def _touching(
+    ends: Ends, membership: Sequence[int], within: Sequence[int], small: Collection[int]
+) -> dict[int, dict[int, float]]:
+    """By small cluster what it shares with each other one of its region; the large ones choose nobody."""
+    import numpy as np
+
+    sources, targets, weights = ends
+    owner, region = np.asarray(membership, dtype=np.int64), np.asarray(within, dtype=np.int64)
+    few = np.zeros(len(owner) and int(owner.max()) + 1, dtype=bool)
+    few[list(small)] = True
+    ones, others = owner[sources], owner[targets]
+    wanted = np.flatnonzero((ones != others) & (region[sources] == region[targets]) & (few[ones] | few[others]))
+    touching: dict[int, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+    for one, other, weight in zip(
+        ones[wanted].tolist(), others[wanted].tolist(), weights[wanted].tolist(), strict=True
+    ):
+        if one in small:
+            touching[one][other] += weight
+        if other in small:
+            touching[other][one] += weight
+    return touching
+
+
+def _ends(projection: Projection) -> Ends:
+    """The edges in three columns."""
+    import numpy as np
+
+    sources = [source for source, _, _ in projection.edges]
+    targets = [target for _, target, _ in projection.edges]
+    weights = [weight for _, _, weight in projection.edges]
+    return np.array(sources, dtype=np.int64), np.array(targets, dtype=np.int64), np.array(weights, dtype=np.float64)
+
+
+class _Folders:
+    """How many members of a cluster lie in which folder, counted for those that are asked about."""
+
+    def __init__(self, projection: Projection, holding: Mapping[int, Sequence[int]]) -> None:
+        self._nodes = projection.nodes
+        self._holding = holding
+        self._counted: dict[int, Counter[str]] = {}
+
+    def __getitem__(self, cluster: int) -> Counter[str]:
+        found = self._counted.get(cluster)
+        if found is None:
+            nodes = self._nodes
+            found = self._counted[cluster] = Counter([folder_of(nodes[index]) for index in self._holding[cluster]])
+        return found
+
+    def join(self, cluster: int, into: int) -> None:
+        """Before the members of one are added to those of the other."""
+        if into in self._counted:
+            self._counted[into] += self[cluster]
+        self._counted.pop(cluster, None)

@@ -32,6 +32,7 @@ from smp.adapters.analytics_igraph import IgraphAnalytics
 from smp.bootstrap import build_platform
 from smp.domain.graph import Direction, EdgeKind, NodeKind, Scope
 from smp.indexing.clustering import clusters_from_scratch
+from smp.indexing.collector import set_aside
 from smp.indexing.embed import AHEAD_KINDS, NODES, embedded_text, text_hash
 from smp.indexing.partition import MIN_SIZE, RESOLUTIONS, detect, go_on
 from smp.indexing.projection import RELATIONSHIPS, project
@@ -66,6 +67,7 @@ def main() -> None:
     chosen = options.parse_args()
     repo = repository()
     services = prepared(repo)
+    set_aside()
     size = services.graph.size()
     print(f"{size.nodes} nodes, {size.edges} edges, {services.vectors.count(NODES)} vectors")
     figures = {name: measured(call, chosen.calls) for name, call in calls(services).items()}
