@@ -107,7 +107,7 @@ class Transfer(Struct, frozen=True, kw_only=True):
         result: `arg:N` (the N-th argument), `element:N` (elements of it), `container:N` (a new container of its
             elements), `pairs:N` (a container of (index, element) pairs), `zip`, `mapped` (a container of what calling argument 0
             returns), `instance:<dotted>`, `receiver`, `receiver_element`, `receiver_container`, `receiver_items`, `partial`,
-            `attribute` (getattr), `module` (import by constant name), `awaited_all` (container of awaited arguments), `awaited_list:N` (container of its awaited elements),
+            `attribute` (getattr), `computed` (getattr by a text), `module` (import by constant name), `awaited_all` (container of awaited arguments), `awaited_list:N` (container of its awaited elements),
             `identity` (a decorator that gives its argument back), `receiver_item` (by key), `receiver_pair`, `list_of:<dotted>`,
             `merged` (entries of mappings go into the receiver), `awaited:N`, `dict`,
             `defaulting` (a mapping of what calling argument 0 gives), `chain`, `property` (see `Tables.property_type`),
@@ -175,6 +175,7 @@ class Tables(Struct, frozen=True, kw_only=True):
         call_member: Name under which a function type keeps its signature as a member; empty: the language has none.
         awaited_methods: Methods of what an asynchronous function returns, likewise (`then`).
         callback_edges: A function handed to a `Transfer` that `calls` it is called by the site's function.
+        computed_names: Texts that mappings hold may be names of attributes that are asked for by them.
         hands_to_many: Functions that are too many to be passed on get what calls of the place that holds them hand over.
         loose_receivers: A function without a class has as receiver what it is called on.
         tests_apart: What the tests of one file hand to the code that they test does not run in those of another.
@@ -250,6 +251,7 @@ class Tables(Struct, frozen=True, kw_only=True):
     function_methods: Mapping[str, str] = {}
     awaited_methods: Mapping[str, str] = {}
     callback_edges: bool = False
+    computed_names: bool = False
     hands_to_many: bool = False
     loose_receivers: bool = False
     tests_apart: bool = False

@@ -20,6 +20,7 @@ from smp.indexing.linking.values import (
     INST,
     MANY,
     PARTIAL,
+    TEXT,
     UNKNOWN,
     XBOUND,
     ClassRef,
@@ -47,6 +48,8 @@ class Calling(ClassMaking, abc.ABC):
     AWAIT: int
     CONTEXT: int
     BESIDE: int
+    COMPUTED: int
+    NAMED: int
 
     def call_arguments(self, unit: Unit, op: tuple[int, ...]) -> tuple[Argument, ...]:
         """Arguments of a CALL op; those that can hold nothing are kept for their position, without a node."""
@@ -194,6 +197,10 @@ class Calling(ClassMaking, abc.ABC):
                     state.link(node, result)
                 elif decl.params[position].default != NOTHING and position not in bound:
                     state.link(self.node(state, op_key(ref.unit, decl.params[position].default)), result)
+            elif what == "computed":
+                node = bound.get(position, NOTHING)
+                if node != NOTHING and recv is not None:
+                    self.watch(state, node, self.COMPUTED, recv, result)
             elif recv is not None:
                 self._symbolic_receiver(state, recv, what, result)
             elif arguments and decl.flags & bits.F_RECEIVER_PARAM and arguments[0][2] != NOTHING and what == "receiver":
@@ -295,7 +302,11 @@ class Calling(ClassMaking, abc.ABC):
 
     def on_argument(self, state: UnitState, value: Value, target: int, declared: tuple[Value, ...]) -> None:
         # A container written in place is exact, and may hold functions.
-        if value.kind in _FUNCTIONS or (value.kind == CONT and (self.tables.checked_calls or self.is_record(value))):
+        if (
+            value.kind in _FUNCTIONS
+            or value.kind == TEXT
+            or (value.kind == CONT and (self.tables.checked_calls or self.is_record(value)))
+        ):
             state.add(target, value)
         self.contextual(state, value, declared)
 

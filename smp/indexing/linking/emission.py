@@ -449,7 +449,9 @@ class Emission(Choosing):
         }
         own = [v for v in held if v.kind == FUNC and v.ref is not None and (v.ref.unit, v.ref.decl.owner) in factories]
         partials = [value for value in held if value.kind == PARTIAL]
-        return own or partials or [v for v in held if v.kind == FUNC and not v.weak] or held
+        if own or partials or not any(value.kind == FUNC and not value.weak for value in held):
+            return own or partials or held
+        return [value for value in held if value.kind in (FUNC, BOUND) and not value.weak]
 
     def decorator(self, site: Site) -> None:
         """A bare decorator: a call of the project's function, if it is one."""

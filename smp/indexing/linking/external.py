@@ -160,6 +160,11 @@ class External(Calling, abc.ABC):
         elif what == "partial":
             if first != NOTHING:
                 self.watch(state, first, self.TRANSFER, "partial", result, at)
+        elif what == "computed":
+            if len(positional) > 1 and NOTHING not in positional[:2]:
+                self.watch(state, positional[1], self.NAMED, positional[0], result)
+            if len(positional) > 2 and positional[2] != NOTHING:
+                state.link(positional[2], result)
         elif what == "identity":
             state.add(result, self.intern.ext("builtins.identity"))
         elif what in ("arg", "element", "awaited") and detail.isdigit():

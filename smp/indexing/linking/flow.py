@@ -28,6 +28,8 @@ Watch = tuple[Any, ...]
 """A rule's number and its operands: fires for each new value of a node."""
 
 
+LOWER = "~"
+"""Behind the name of a field: what classes below write into it."""
 _NOTHING: Set[Value] = frozenset()
 
 
@@ -196,6 +198,11 @@ def param_key(ref: FuncRef, position: int) -> Key:
 def field_key(owner: ClassRef | FuncRef, name: str) -> Key:
     """Key of a field."""
     return ("f", owner.unit, owner, name)
+
+
+def lower_field_key(owner: ClassRef, name: str) -> Key:
+    """Key of what classes below one put into a field."""
+    return ("f", owner.unit, owner, name + LOWER)
 
 
 def module_field_key(unit: int, name: str) -> Key:

@@ -122,6 +122,8 @@ class Kept:
         names.stored.update(self.head.stored)
         names.properties.update(self.head.properties)
         names.patched.update({(index, name): count for index, name, count in self.head.patched})
+        for key, text, count in self.head.texts:
+            names.texts.setdefault(key, {})[text] = count
         names.by_file = Lazy(self._contribution)
         flow.records = Lazy(self._record)
         flow.holders = Lazy(self._holders)

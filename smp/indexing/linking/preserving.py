@@ -44,7 +44,7 @@ class Head(Struct, frozen=True, array_like=True):
     Attributes:
         marks: Hash of each file's content. tests: Files of tests. digests: of each file's edges.
         kinds: How each is a module.
-        stored, properties, patched: How many files contribute a name.
+        stored, properties, patched, texts: How many files contribute a name.
     """
 
     paths: tuple[FilePath, ...]
@@ -56,6 +56,7 @@ class Head(Struct, frozen=True, array_like=True):
     stored: dict[str, int]
     properties: dict[str, int]
     patched: tuple[tuple[int, str, int], ...]
+    texts: tuple[tuple[str, str, int], ...]
 
 
 class Preserved:

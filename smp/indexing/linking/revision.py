@@ -149,6 +149,7 @@ class Revision:
             stored=names.stored,
             properties=names.properties,
             patched=tuple((index, name, count) for (index, name), count in names.patched.items()),
+            texts=tuple((key, text, count) for key, known in names.texts.items() for text, count in known.items()),
         )
         for memo in (program.memo, program.export_memo, self._types.memo, self._lookup.memo):
             memo.clear()  # they can be worked out again, and the room is needed
@@ -451,6 +452,7 @@ class Revision:
             names |= self._contribute(unit)
             if index in dirty:
                 names |= self._candidates.put(unit)
+        tokens |= self._flow.attribute_names.take_turned()
         return names
 
     def _contribute(self, unit: Unit) -> set[str]:

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from smp.domain.source import NOTHING, Op
 from smp.indexing.linking import bits
-from smp.indexing.linking.flow import UnitState, element_key, field_key, module_field_key, op_key, return_key, yield_key
-from smp.indexing.linking.iterating import MAX_INDEX, Iterating
+from smp.indexing.linking.computed_names import ComputedNames
+from smp.indexing.linking.flow import (
+    UnitState,
+    element_key,
+    field_key,
+    lower_field_key,
+    module_field_key,
+    op_key,
+    return_key,
+    yield_key,
+)
+from smp.indexing.linking.iterating import MAX_INDEX
 from smp.indexing.linking.kinds import passes
 from smp.indexing.linking.lookup import Found, of_receiver
 from smp.indexing.linking.values import (
@@ -33,7 +43,7 @@ ANY_WRITTEN = "[]="
 """… or written by one."""
 
 
-class Rules(Iterating):
+class Rules(ComputedNames):
     """The rules of the flow; numbers of rules are positions in `rules`."""
 
     # Start -----------------------------------------------------------------------------------------------------------
@@ -47,6 +57,8 @@ class Rules(Iterating):
             if code == Op.CALL or code == Op.NEW:
                 if op[1] != NOTHING:
                     self.watch(state, op[1], self.CALL, at)
+                    if self.tables.computed_names:
+                        self.read_texts(state, op)
             elif code == Op.ATTR:
                 self.watch(state, op[1], self.ATTR, names[op[2]], at)
             elif code == Op.CONST:
@@ -57,6 +69,7 @@ class Rules(Iterating):
                 state.add(at, self.intern.func(unit.functions[op[1]]))
             elif code == Op.CLASS:
                 state.add(at, self.intern.cls(unit.classes[op[1]]))
+                self.share_members(state, unit.classes[op[1]])
             elif code == Op.PHI:
                 for part in op[1:]:
                     state.link(part, at)
@@ -216,10 +229,6 @@ class Rules(Iterating):
             for which in (f"={names[key]}" if key != NOTHING else "*", "all"):
                 state.link(element, self.node(state, element_key(container, which)))
 
-    def worth(self, state: UnitState, at: int) -> bool:
-        """Whether an op may hold something that a call could reach."""
-        return at != NOTHING and state.unit.summary.ops[at][0] != Op.CONST
-
     def _start_narrow(self, state: UnitState, at: int, types: tuple[Value, ...], op: tuple[int, ...]) -> None:
         if not op[3]:
             self.watch(state, op[1], self.NARROW_OUT, types, at)
@@ -340,6 +349,9 @@ class Rules(Iterating):
                     self.watch(state, field, self.DECLARED, wanted, result)
                 else:
                     state.link(field, result)
+        plain = found.owner is not None and not found.functions and not found.classes
+        if value.below and self.tables.checked_calls and (plain or declared):
+            state.link(self.node(state, lower_field_key(ref, name)), result)
         if declared is not None and found.owner is None:
             return
         self._members(state, found, value, name, result)
@@ -443,13 +455,6 @@ class Rules(Iterating):
         else:
             state.add(result, value)
 
-    def on_named_like(self, state: UnitState, value: Value, prefix: str, suffix: str, result: int) -> None:
-        """`getattr(value, "visit_" + name)`: any method of the class with such a name."""
-        if value.kind not in (INST, CLASS) or not isinstance(value.ref, ClassRef):
-            return
-        for name in self.lookup.names_like(value.ref, prefix, suffix):
-            self.attribute(state, value, name, result)
-
     def on_of_kind(self, state: UnitState, value: Value, test: str, positive: int, result: int) -> None:
         """Where a test of what a value is holds, or not."""
         said = passes(value, test, self.lookup, self.tables)
@@ -468,6 +473,7 @@ class Rules(Iterating):
             return
         if value.kind in (INST, CLASS) and isinstance(value.ref, ClassRef):
             state.link(stored, self.node(state, field_key(value.ref, name)))
+            self.store_above(state, value.ref, name, stored)
             for base in self.given_bases(state, value.ref):
                 self.watch(state, base, self.AROUND_STORE, name, stored)
             setter = self.lookup.find(value.ref, name)
@@ -575,7 +581,7 @@ class Rules(Iterating):
     CALL, ATTR, STORE_ATTR, STORE_ITEM, ITEM, ITER, ENTER, AWAIT, UNPACK, NARROW_IN, NARROW_OUT, BIND, BINARY, SPREAD, \
         DECORATOR_RESULT, ARGUMENT, STAR_ARGUMENT, MAP_ARGUMENT, TRANSFER, RECORD, DECLARED, CONTEXT, WHERE, EXTENDED, PART, \
         INFERRED, LIBRARY, HANDED, RECEIVES, BESIDE, AROUND, AROUND_STORE, KEYED, OF_KIND, NAMED_LIKE, \
-        CLASS_BASE, NAMESPACE, MADE = range(38)  # fmt: skip
+        CLASS_BASE, NAMESPACE, MADE, COMPUTED, NAMED, NAMED_FROM = range(41)  # fmt: skip
 
     def bind_rules(self) -> None:
         """Fills the table of rules, in the order of their numbers."""
@@ -586,5 +592,5 @@ class Rules(Iterating):
             self.on_record, self.on_declared, self.contextual, self.on_where, self.on_extended,
             self.on_part, self.on_inferred, self.on_library, self.on_handed, self.on_receives, self.on_beside, self.on_around,
             self.on_around_store, self.on_keyed, self.on_of_kind, self.on_named_like, self.on_class_base, self.on_namespace,
-            self.on_made,
+            self.on_made, self.on_computed, self.on_named, self.on_named_from,
         ]  # fmt: skip

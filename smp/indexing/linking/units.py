@@ -13,6 +13,7 @@ THIS = -1
 """Position, among parameters, of what a function without a class is called on, and of the class that `__new__` gets."""
 MAKER = "__new__"
 """The method that gets the class to be made, and decides what making it gives."""
+GETTERS = frozenset({"getattr", "__getattribute__"})
 MAX_SPARSE = 3
 MIN_SPARSE = 5_000
 """More empty numbers than this many times the ops of a file, and so many besides, are not kept."""
@@ -148,6 +149,20 @@ def make_refs(unit: Unit, kept: KeptRefs | None = None) -> None:
         unit.functions.append(func)
 
 
+def _computed_by(unit: Unit, index: int, op: tuple[int, ...]) -> int:
+    """The parameter that a function names the attribute of its receiver by which it returns: `return getattr(self, name)`."""
+    ops, names = unit.summary.ops, unit.summary.names
+    while op[0] == Op.DECLARED and op[1] != NOTHING:
+        op = ops[op[1]]
+    if op[0] != Op.CALL or op[1] == NOTHING or len(op) < 8 or op[4] == NOTHING or op[7] == NOTHING:
+        return NOTHING
+    callee, first, second = ops[op[1]], ops[op[4]], ops[op[7]]
+    name = {int(Op.UNBOUND): 1, int(Op.ATTR): 2}.get(callee[0])
+    if name is None or names[callee[name]] not in GETTERS:
+        return NOTHING
+    return second[2] if first == (int(Op.RECEIVER), index) and second[:2] == (int(Op.PARAM), index) else NOTHING
+
+
 def _is_given(function: Function) -> bool:
     """Whether the receiver of a function comes with its calls."""
     return function.cls == NOTHING or function.name == MAKER
@@ -175,6 +190,8 @@ def _split_returns(unit: Unit, func: FuncRef) -> None:
             symbolic.add(("receiver", 0))
         elif code in (Op.CALL, Op.NEW) and op[1] != NOTHING and ops[op[1]] == (int(Op.RECEIVER), index):
             symbolic.add(("new", 0))
+        elif (position := _computed_by(unit, index, op)) != NOTHING:
+            symbolic.add(("computed", position))
         else:
             rest.append(at)
     func.symbolic = tuple(sorted(symbolic))

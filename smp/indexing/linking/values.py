@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from smp.domain.ids import FilePath
 from smp.domain.source import Class, Function
 
-FUNC, CLASS, INST, BOUND, MODULE, EXT, XINST, XBOUND, CONT, PARTIAL, GEN, SUPER, UNKNOWN, MANY = range(14)
+FUNC, CLASS, INST, BOUND, MODULE, EXT, XINST, XBOUND, CONT, PARTIAL, GEN, SUPER, UNKNOWN, MANY, TEXT = range(15)
 """Kinds: function; class; instance of a project class; function with receiver; module (file or namespace); external name;
 instance of an external type; external method with receiver; container by place of creation; partial application;
-generator of a function; `super()`; anything; whatever a shared key holds that holds more than is passed on."""
+generator of a function; `super()`; anything; whatever a shared key holds that holds more than is passed on; one of some constant
+texts, where a name is asked for by it."""
 
 
 class Filling(Protocol):
@@ -300,6 +301,13 @@ class Interner:
             tag, owner, subject, detail = shared
             of = subject.key if isinstance(subject, FuncRef | ClassRef | Value) else subject
             known = self.keep((MANY, shared), Value(MANY, f"many:{tag}:{place}:{of}:{detail}", site=(owner, -1)))
+        return known
+
+    def text(self, texts: tuple[str, ...]) -> Value:
+        """One of these texts, which are in order."""
+        known = self._table.get((TEXT, texts))
+        if known is None:
+            known = self.keep((TEXT, texts), Value(TEXT, "t:" + "|".join(texts), name="\n".join(texts)))
         return known
 
     def generator(self, ref: FuncRef) -> Value:

@@ -64,7 +64,8 @@ def _transfers() -> dict[str, Transfer]:
         "builtins.filter": Transfer(result="container:1", calls=0, with_elements=1),
         "builtins.max": Transfer(result="element:0", calls_keyword="key", with_elements=0),
         "builtins.min": Transfer(result="element:0", calls_keyword="key", with_elements=0),
-        "builtins.getattr": Transfer(result=""),
+        "builtins.getattr": Transfer(result="computed"),
+        "builtins.object.__getattribute__": Transfer(result="computed"),
         "builtins.property": Transfer(result="property"),
         "builtins.type": Transfer(result="class_of"),
         "builtins.dict": Transfer(result="dict"),
@@ -220,6 +221,7 @@ TABLES = Tables(
     call_method="__call__",
     callback_edges=True,
     checked_calls=True,
+    computed_names=True,
     kind_tests={
         "builtins.callable": "callable",
         "inspect.isfunction": "function",

@@ -146,3 +146,106 @@ class Beside:
     def dispatch(self, request, call_next):
         return call_next(request)
         # -/> Base.call.next_
+
+
+# === inherited_fields.py
+class Json:
+    def dump(self):
+        pass
+
+
+class Xml:
+    def dump(self):
+        pass
+
+
+def as_number(value):
+    pass
+
+
+class Reader:
+    KINDS: dict
+    writer = None
+
+    def __init__(self):
+        self.rules: dict = {}
+
+    def read(self, name):
+        rule = self.rules[name]
+        rule(name)
+        # -> Lines.first [receiver_type]
+        self.KINDS.get(name)(name)
+        # -> as_number [flow]
+        self.writer().dump()
+        # -> Json.dump [receiver_type]
+        # -/> Xml.dump
+        self.Inner().dump()
+        # -/> Lines.Inner.dump
+
+
+class Lines(Reader):
+    KINDS = {"number": as_number}
+    writer = Json
+
+    class Inner:
+        def dump(self):
+            pass
+
+    def __init__(self):
+        super().__init__()
+        self.rules = {"first": self.first}
+
+    def first(self, name):
+        pass
+
+
+class Apart:
+    writer = Xml
+
+
+# === computed.py
+class Renderer:
+    def _method(self, name: str):
+        return getattr(self, name)
+
+    def render(self, token):
+        return self._method(token["kind"])(token)
+        # -> Plain.title [hierarchy]
+        # -/> Html.title
+        # -/> Plain.never
+        # -/> Html.only
+
+    def own(self, event):
+        return getattr(self, event["kind"], self.fallback)(event)
+        # -> Renderer.fallback [receiver_type]
+
+    def fallback(self, event):
+        pass
+
+
+class Plain(Renderer):
+    def title(self, token):
+        pass
+
+    def never(self, token):
+        pass
+
+
+class Html(Renderer):
+    def render(self, token):
+        return self._method(token["kind"])(token)
+        # -> Html.title [receiver_type]
+        # -> Html.only [receiver_type]
+        # -/> Plain.title
+
+    def title(self, token):
+        pass
+
+    def only(self, token):
+        pass
+
+
+def tokens():
+    first = {"kind": "title"}
+    first["kind"] = "only"
+    return [first, {"name": "never"}]
