@@ -6,7 +6,6 @@ that nothing is pickled but bytes. A worker ends when its parent has died, howev
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import threading
@@ -14,9 +13,7 @@ import time
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -27,6 +24,9 @@ from smp.domain.ids import ContentHash, FilePath, NodeId
 from smp.domain.source import FileAnalysis
 from smp.indexing.analyse import analyse
 from smp.ports.source_tree import SourceFile
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 BATCH_BYTES = 1_000_000
 INLINE_BYTES = 1_500_000
@@ -139,6 +139,10 @@ def _analyse_here(batch: tuple[SourceFile, ...], function: Analyse) -> Iterator[
 def _analyse_in_pool(
     held: list[tuple[SourceFile, ...]], rest: Iterator[tuple[SourceFile, ...]], processes: int
 ) -> Iterator[Analysed]:
+    # a tenth of a command's start, and most commands index little or nothing
+    import multiprocessing
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+
     decode = msgspec.msgpack.Decoder(tuple[_Sent, ...]).decode
     waiting: deque[tuple[tuple[ContentHash, ...], Future[bytes]]] = deque()
     known: dict[object, object] = {}
