@@ -149,4 +149,8 @@ function writeAtTheEnd(target) {
   setInterval(writeSometimes, INTERVAL_MS).unref();
 }
 
-if (process.env.SMP_TRACE && !Object.hasOwn(globalThis, STACK)) start(process.env.SMP_TRACE);
+const OLDEST = 18;
+const major = Number(process.versions.node.split('.')[0]);
+
+// With the kernel's tracer the variable names no folder.
+if (process.env.SMP_TRACE?.startsWith('/') && major >= OLDEST && !Object.hasOwn(globalThis, STACK)) start(process.env.SMP_TRACE);
