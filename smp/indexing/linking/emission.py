@@ -472,10 +472,7 @@ class Emission(Choosing):
 
     def protocol(self, site: Site) -> None:
         """Methods that syntax runs; silent where the receiver or the method is not the project's."""
-        held = self.state.vals[site.op]
-        if not held:
-            return
-        for value in self.best(held):
+        for value in self.best(self.state.values(site.op)):
             if value.kind == INST and isinstance(value.ref, ClassRef):
                 for name in site.names:
                     self.dunder(site, value, self.names[name])

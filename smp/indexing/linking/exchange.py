@@ -9,12 +9,12 @@ there, and takes part from then on. Both ways give the same states (design/linki
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterable, Set
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
 
-from smp.indexing.linking.flow import Key, Log, Mail, UnitState
+from smp.indexing.linking.flow import Key, Log, Mail, Settled, UnitState, members
 from smp.indexing.linking.program import Program
 from smp.indexing.linking.values import BOUND, CLASS, FUNC, MANY, PARTIAL, Value
 
@@ -28,7 +28,6 @@ function returns is not for each of its callers, and objects of dozens of classe
 _GATHERS = frozenset("pfe")
 """Tags of keys (`flow.Key`) in which values gather."""
 _CALLED = frozenset({FUNC, BOUND, PARTIAL, MANY})
-_NOTHING: Set[Value] = frozenset()
 
 
 class Record(Struct, frozen=True, gc=False):
@@ -37,7 +36,7 @@ class Record(Struct, frozen=True, gc=False):
     log: Log
     mail: Mail
 
-    def entry(self, key: Key) -> list[Any] | None:
+    def entry(self, key: Key) -> tuple[Any, ...] | None:
         """Of the log."""
         return self.log.get(key)
 
@@ -53,7 +52,7 @@ class Recorded(Protocol):
     def log(self) -> Log: ...
     @property
     def mail(self) -> Mail: ...
-    def entry(self, key: Key) -> list[Any] | None: ...
+    def entry(self, key: Key) -> tuple[Any, ...] | None: ...
     def given(self, level: int, key: Key) -> tuple[Value | None, ...]: ...
 
 
@@ -67,13 +66,14 @@ class Exchange(abc.ABC):
         self.states: list[UnitState | None] = [None] * len(program.units)
         """Files that run; None for those whose record answers for them."""
         self.records: dict[int, Recorded] = {}
-        self.holders: dict[Key, list[int]] = {}
+        self.holders: dict[Key, list[int] | int] = {}
+        """Files that have a key; one alone, as most are, stands without a list."""
         self.fresh: set[Key] = set()
         self.due: dict[int, set[Key]] = {}
         self.hot: set[Key] = set()
         self.contents: dict[int, dict[int, frozenset[Value]]] = {}
         """By file and op what emission has asked for."""
-        self._contents: dict[frozenset[Value], frozenset[Value]] = {}
+        self._contents: dict[Settled, Settled] = {}
         """Contents of nodes of files that run, each once."""
         self._repeating = False
         """A run is repeated for what its file holds in the end, and exchanges nothing."""
@@ -175,7 +175,7 @@ class Exchange(abc.ABC):
 
     def _leave(self, index: int, keys: Iterable[Key]) -> None:
         for key in keys:
-            left = [other for other in self.holders[key] if other != index]
+            left = [other for other in self._holding(key) if other != index]
             if left:
                 self.holders[key] = left
             else:
@@ -197,6 +197,11 @@ class Exchange(abc.ABC):
             known = contents[op] = frozenset(state.values(op))
         return known
 
+    def _holding(self, key: Key) -> Sequence[int]:
+        """The files that have a key."""
+        holders = self.holders.get(key, ())
+        return (holders,) if isinstance(holders, int) else holders
+
     # Keys of files that do not run -------------------------------------------------------------------------------------
 
     def _warm(self, index: int) -> None:
@@ -210,7 +215,7 @@ class Exchange(abc.ABC):
         if self._repeating or key in self.hot or not self.records:
             return
         self.hot.add(key)
-        for holder in self.holders.get(key, ()):
+        for holder in self._holding(key):
             record = self.records.get(holder)
             entry = record.entry(key) if record is not None else None
             if entry is not None:
@@ -218,12 +223,15 @@ class Exchange(abc.ABC):
                 for level in entry[1::2]:
                     self.due.setdefault(level, set()).add(key)
 
-    def _held(self, index: int, key: Key, level: int) -> Set[Value] | None:
+    def _held(self, index: int, key: Key, level: int) -> Collection[Value] | None:
         """What a key holds in a file at the end of a level; None where the file does not have it."""
         state = self.states[index]
         if state is not None:
             node = state.keys.get(key)
-            return None if node is None else state.vals[node] or _NOTHING
+            if node is None:
+                return None
+            held = state.vals[node]
+            return members(held) if held is None or isinstance(held, Value) else held
         record = self.records.get(index)
         entry = record.entry(key) if record is not None else None
         if entry is None or entry[0] > level:
@@ -254,14 +262,14 @@ class Exchange(abc.ABC):
         return {index for index in mail if self.states[index] is not None}
 
     def _share(self, key: Key, level: int, mail: dict[int, dict[Key, tuple[Value | None, ...]]], *, last: bool) -> None:
-        present: list[tuple[int, Set[Value]]] = []
+        present: list[tuple[int, Collection[Value]]] = []
         together: set[Value] = set()
         asked = not last and key[0] in "oryp"
-        for index in self.holders.get(key, ()):
+        for index in self._holding(key):
             held = self._held(index, key, level)
             if held is not None:
                 present.append((index, held))
-                together |= held
+                together.update(held)
                 asked = asked and index != key[1]
         if asked and present:
             mail.setdefault(key[1], {})[key] = (None,)
@@ -274,7 +282,7 @@ class Exchange(abc.ABC):
             kept = common | {self.intern.unknown}
             together = kept if last or key[0] not in _GATHERS else self._gathered(key, together, kept)
         for index, held in present:
-            missing = together - held
+            missing = together.difference(held)
             if missing:
                 mail.setdefault(index, {})[key] = tuple(missing)
 
@@ -300,7 +308,7 @@ class Exchange(abc.ABC):
         """Files at rest that get other mail than they did run again from here."""
         woken: set[int] = set()
         for key in keys:
-            for index in {*self.holders.get(key, ()), key[1]}:
+            for index in {*self._holding(key), key[1]}:
                 if index in woken or self.states[index] is not None or index not in self.records:
                     continue
                 before = self.records[index].given(level, key)

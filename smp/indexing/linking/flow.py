@@ -18,7 +18,7 @@ Key = tuple[str, int, object, object]
 """(tag, index of the owning unit, subject, detail). Tags: `o` op; `r`, `y` returns and yields of a function; `p` parameter;
 `f` field of a class, function or module; `e` element of a container; `a` argument of calls of what a key holds."""
 
-Log = dict[Key, list[Any]]
+Log = dict[Key, tuple[Any, ...]]
 """Per key that a file has: the level at which it got it, then pairs of a level and a value that came at it."""
 
 Mail = dict[int, dict[Key, tuple[Value | None, ...]]]
@@ -30,7 +30,21 @@ Watch = tuple[Any, ...]
 
 LOWER = "~"
 """Behind the name of a field: what classes below write into it."""
+Held = Value | tuple[Value, ...] | Set[Value] | None
+"""What a node holds. Nine in ten that hold anything hold one value, which stands by itself; several are a set while they
+grow, and a tuple or frozen set between levels."""
+Settled = tuple[Value, ...] | frozenset[Value]
+SMALL = 8
+"""So many values are looked through as fast as they are hashed, and a tuple of them is a fifth of a set."""
+
 _NOTHING: Set[Value] = frozenset()
+
+
+def members(held: Held) -> tuple[Value, ...]:
+    """The values of what a node holds."""
+    if held is None:
+        return ()
+    return (held,) if isinstance(held, Value) else tuple(held)
 
 
 class UnitState:
@@ -71,8 +85,7 @@ class UnitState:
         self.spread_reads: set[tuple[Value, str, int]] = set()
         self.index = unit.index
         size = len(unit.summary.ops)
-        self.vals: list[Set[Value] | None] = [None] * size
-        """What each node holds; nine in ten that hold anything hold one value, and share a set of it."""
+        self.vals: list[Held] = [None] * size
         self.succ: list[list[int] | int | None] = [None] * size
         """Nodes that hold what a node holds; most have one, which stands without a list."""
         self.watch: list[list[Watch] | Watch | None] = [None] * size
@@ -97,15 +110,15 @@ class UnitState:
         size = len(self.vals)
         self.vals, self.succ, self.watch = [None] * size, [None] * size, [None] * size
         self.queue, self.pending, self.due, self.changed = [], {}, [], set()
-        for entries in self.log.values():
-            entries.clear()
+        for key, entries in self.log.items():
+            self.log[key] = entries[:1]
 
-    def share(self, known: dict[frozenset[Value], frozenset[Value]]) -> None:
+    def share(self, known: dict[Settled, Settled]) -> None:
         """From now on equal contents of nodes are one object; sets of the nodes along a path, which are large, mostly are equal."""
         for node in self.grown:
             held = self.vals[node]
             if isinstance(held, set):
-                fixed = frozenset(held)
+                fixed: Settled = tuple(sorted(held, key=id)) if len(held) <= SMALL else frozenset(held)
                 self.vals[node] = known.setdefault(fixed, fixed)
         self.grown = []
 
@@ -129,7 +142,12 @@ class UnitState:
             return
         held = self.vals[node]
         if held is None:
-            self.vals[node] = value.alone or value.by_itself()
+            self.vals[node] = value
+        elif isinstance(held, Value):
+            if held is value:
+                return
+            self.vals[node] = {held, value}
+            self.grown.append(node)
         elif value in held:
             return
         elif isinstance(held, set):
@@ -163,16 +181,19 @@ class UnitState:
             return
         else:
             succ.append(target)
-        held = self.vals[source]
-        if held:
-            for value in tuple(held):
-                self.add(target, value)
+        for value in members(self.vals[source]):
+            self.add(target, value)
 
     def values(self, node: int) -> Set[Value]:
         """What a node holds."""
         if node < 0:
             return _NOTHING
-        return self.vals[node] or _NOTHING
+        held = self.vals[node]
+        if held is None:
+            return _NOTHING
+        if isinstance(held, Value):
+            return frozenset((held,))
+        return frozenset(held) if isinstance(held, tuple) else held
 
 
 def op_key(unit: int, op: int) -> Key:

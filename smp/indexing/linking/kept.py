@@ -7,7 +7,7 @@ attribute is asked for that is not there yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -46,7 +46,7 @@ from smp.ports.link_archive import DamagedArchive, LinkArchive
 
 _HIERARCHY = {"bases": 0, "mro": 1, "below": 2, "interfaces": 3, "behind": 4}
 _TUPLES = frozenset({"mro", "behind"})
-_Row = tuple[list[Any], list[tuple[int, tuple[Value | None, ...]]]]
+_Row = tuple[tuple[Any, ...], list[tuple[int, tuple[Value | None, ...]]]]
 """Log entry and mail of one file under a key."""
 
 
@@ -239,8 +239,8 @@ class Kept:
         found = self._values.known(made_of)
         if found is None:
             found = Value(
-                kind, key, ref=ref, name=name, recv=recv, below=below, weak=weak, args=tuple(map(tuple, args)),
-                site=tuple(site), files=tuple(files),
+                kind, ref=ref, name=name, recv=recv, below=below, weak=weak, args=tuple(map(tuple, args)),
+                site=tuple(site), files=tuple(files), said=key,
             )  # fmt: skip
             self._values.keep(made_of, found)
         self._restored[number] = found
@@ -343,7 +343,7 @@ class Kept:
                 entry = None
             rows = self._decode(entry) if entry is not None else []
             known = self._rows[key] = {
-                index: (log, [(level, tuple(values)) for level, values in mail]) for index, log, mail in rows
+                index: (tuple(log), [(level, tuple(values)) for level, values in mail]) for index, log, mail in rows
             }
         return known
 
@@ -367,7 +367,7 @@ class KeptRecord:
         self._kept = kept
         self._index = index
 
-    def entry(self, key: Key) -> list[Any] | None:
+    def entry(self, key: Key) -> tuple[Any, ...] | None:
         """Of the log."""
         row = self._kept.rows(key).get(self._index)
         return row[0] if row is not None else None

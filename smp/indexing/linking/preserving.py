@@ -219,7 +219,8 @@ def dismantle(program: Program, flow: Rules, lookup: Lookup, types: Types) -> No
         for function in unit.functions:
             function.cls = None
         unit.classes, unit.functions = [], []
-    answers: tuple[dict[Any, Any], ...] = (program.memo, program.cyclic, program.export_memo, program.basis)
+    program.forget_all()
+    answers: tuple[dict[Any, Any], ...] = (program.cyclic, program.basis)
     answers += (program.shared_bases, program.module_memo, types.memo, lookup.memo, lookup.lower, lookup.owned)
     for memo in (*answers, flow.records, flow.holders, flow.contents):
         memo.clear()

@@ -52,8 +52,6 @@ class Resolved(NamedTuple):
 
 
 _EMPTY = Resolved({})
-_ITSELF = Resolved({}, ((NOTHING, NOTHING),))
-"""Remembered for ops that mean nothing but their own flow; most do, and an answer for each would be a third of a link's memory."""
 
 
 def merged(parts: Iterable[Resolved]) -> Resolved:
@@ -88,6 +86,9 @@ class Program(Modules):
         for path in sorted(files) if kept is None else ():
             self.add(path, files[path])
         self.memo: dict[tuple[int, int], Resolved] = {}
+        self._plain: dict[int, bytearray] = {}
+        """By file which of its ops are known to mean nothing but their own flow; most are, and an answer for each would be a
+        third of a link's memory."""
         self.cyclic: dict[tuple[object, object], Resolved] = {}
         """Answers found in a cycle: for questions that begin here only, or they would depend on who asked before."""
         self.export_memo: dict[tuple[str, str], Resolved] = {}
@@ -135,8 +136,12 @@ class Program(Modules):
             return _EMPTY
         key = (unit.index, at)
         known = self.memo.get(key)
-        if known is None and not self._active:
-            known = self.cyclic.get(key)
+        if known is None:
+            plain = self._plain.get(unit.index)
+            if plain is not None and plain[at]:
+                known = Resolved({}, (key,))
+            elif not self._active:
+                known = self.cyclic.get(key)
         if known is not None:
             if self.reads is not None:
                 if self.asker != unit.index:
@@ -144,7 +149,7 @@ class Program(Modules):
                 basis = self.basis.get(key)
                 if basis is not None:
                     self.reads |= basis
-            return Resolved({}, (key,)) if known is _ITSELF else known
+            return known
         if key in self._active or len(self._active) > MAX_CHAIN * 4:
             self._cut = True
             return _EMPTY
@@ -157,14 +162,46 @@ class Program(Modules):
             self._active.discard(key)
             self.end(key, outer, unit.index, at)
         if not self._cut:
-            plain = not (result.labels or result.missing or result.unknown) and result.leaves == (key,)
-            self.memo[key] = _ITSELF if plain else result
+            self._remember(unit, at, result)
         elif not self._active:
             self.cyclic[key] = result
         self._cut = self._cut or outer_cut
         if not self._active:
             self._cut = False
         return result
+
+    def _remember(self, unit: Unit, at: int, result: Resolved) -> None:
+        key = (unit.index, at)
+        if result.labels or result.missing or result.unknown or result.leaves != (key,):
+            self.memo[key] = result
+            return
+        plain = self._plain.get(unit.index)
+        if plain is None:
+            plain = self._plain[unit.index] = bytearray(len(unit.summary.ops))
+        plain[at] = 1
+
+    def forget(self, key: object) -> None:
+        """Forgets what an op means, if the key is one of an op."""
+        self.memo.pop(key, None)  # type: ignore[call-overload]
+        self.cyclic.pop(key, None)  # type: ignore[call-overload]
+        if isinstance(key, tuple) and len(key) == 2 and isinstance(key[0], int):
+            plain = self._plain.get(key[0])
+            if plain is not None and key[1] < len(plain):
+                plain[key[1]] = 0
+
+    def forget_file(self, index: int, size: int) -> None:
+        """Forgets what all ops of a file mean, and what that rests on. size: How many there are."""
+        self._plain.pop(index, None)
+        for at in range(size):
+            self.memo.pop((index, at), None)
+            self.cyclic.pop((index, at), None)
+            self.basis.pop((index, at), None)
+
+    def forget_all(self) -> None:
+        """Forgets what can be worked out again."""
+        self.memo.clear()
+        self.export_memo.clear()
+        self._plain.clear()
 
     def _resolve(self, unit: Unit, at: int) -> Resolved:
         op = unit.summary.ops[at]

@@ -24,7 +24,7 @@ from smp.indexing.linking.attribute_names import Contribution, contribution
 from smp.indexing.linking.candidates import Candidates
 from smp.indexing.linking.emission import Emission
 from smp.indexing.linking.extensions import Extended, build_extensions, changed_extensions, extended
-from smp.indexing.linking.flow import UnitState
+from smp.indexing.linking.flow import UnitState, members
 from smp.indexing.linking.inheritance import renew_hierarchy
 from smp.indexing.linking.kept import Kept
 from smp.indexing.linking.lookup import Lookup
@@ -151,7 +151,8 @@ class Revision:
             patched=tuple((index, name, count) for (index, name), count in names.patched.items()),
             texts=tuple((key, text, count) for key, known in names.texts.items() for text, count in known.items()),
         )
-        for memo in (program.memo, program.export_memo, self._types.memo, self._lookup.memo):
+        program.forget_all()
+        for memo in (self._types.memo, self._lookup.memo):
             memo.clear()  # they can be worked out again, and the room is needed
         preserved = Preserved(program, self._flow, self._lookup, self._candidates, self._remains)
         return preserved.entries(head)
@@ -331,10 +332,8 @@ class Revision:
         program, index = self._program, unit.index
         if self._archive is not None:
             self._archive.replaced.add(index)
+        program.forget_file(index, len(unit.summary.ops))
         for at in range(len(unit.summary.ops)):
-            program.memo.pop((index, at), None)
-            program.cyclic.pop((index, at), None)
-            program.basis.pop((index, at), None)
             for depth in range(MAX_TYPE_DEPTH + 1):
                 self._types.memo.pop((index, at, depth), None)
         for at in range(len(unit.summary.imports)):
@@ -345,7 +344,7 @@ class Revision:
         """Forgets the answers that rest on what has changed."""
         program = self._program
         memos: tuple[dict[object, object], ...] = (
-            program.memo, program.cyclic, program.export_memo, self._types.memo, self._lookup.memo, self._lookup.owned,
+            program.export_memo, self._types.memo, self._lookup.memo, self._lookup.owned,
         )  # type: ignore[assignment]  # fmt: skip
         assert program.readers is not None
         if self._archive is not None:
@@ -353,12 +352,12 @@ class Revision:
         for key in program.readers.of(tokens):
             del program.basis[key]
             self._forgotten.add(key)
+            program.forget(key)
             for memo in memos:
                 memo.pop(key, None)
         for token in tokens:
             if isinstance(token, tuple) and len(token) == 2:
-                program.memo.pop(token, None)
-                program.cyclic.pop(token, None)
+                program.forget(token)
 
     def _resolve_anew(
         self,
@@ -525,8 +524,7 @@ class Revision:
         done: set[Value] = set()
         waiting: list[Value] = []
         for held in state.vals:
-            if held:
-                waiting += held
+            waiting += members(held)
         while waiting:
             value = waiting.pop()
             if value in done:

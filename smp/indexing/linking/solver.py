@@ -9,7 +9,7 @@ from smp.domain.source import NOTHING, Op
 from smp.indexing.linking import bits
 from smp.indexing.linking.attribute_names import AttributeNames
 from smp.indexing.linking.exchange import Exchange
-from smp.indexing.linking.flow import Key, UnitState
+from smp.indexing.linking.flow import Key, UnitState, members
 from smp.indexing.linking.lookup import Lookup
 from smp.indexing.linking.overloads import Overloads
 from smp.indexing.linking.program import Program
@@ -64,19 +64,20 @@ class Solver(Exchange):
             made = state.new_node()
         state.keys[key] = made
         state.node_key[made] = key
-        entry: list[object] = [self.clock[0]]
-        state.log[key] = entry
+        state.log[key] = (self.clock[0],)
         self._hold(state, key)
         if taken is not None:
             state.link(taken, made)
             state.link(made, taken)
         else:
-            for value in state.vals[made] or ():
-                entry += (self.clock[0], value)
+            state.log[key] = (
+                self.clock[0],
+                *(part for value in members(state.vals[made]) for part in (self.clock[0], value)),
+            )
         if own and tag in "ry":
             assert isinstance(subject, FuncRef)
             self._define_returns(state, subject, made, yields=tag == "y")
-        if state.vals[made]:
+        if state.vals[made] is not None:
             state.changed.add(made)
         return made
 
@@ -87,7 +88,10 @@ class Solver(Exchange):
             return  # it holds the key already
         holders = self.holders.get(key)
         if holders is None:
-            self.holders[key] = [state.index]
+            self.holders[key] = state.index
+        elif isinstance(holders, int):
+            if holders != state.index:
+                self.holders[key] = [holders, state.index]
         elif state.index not in self.records or state.index not in holders:
             holders.append(state.index)
 
@@ -112,9 +116,9 @@ class Solver(Exchange):
         else:
             state.watch[node] = [watches, entry]
         held = state.vals[node]
-        if held:
+        if held is not None:
             waiting = state.pending.get(node)
-            for value in tuple(held):
+            for value in members(held):
                 if waiting is None or value not in waiting:
                     # Not at once: rules watch again, and a chain of them may be longer than Python's stack.
                     state.due.append((rule, value, operands))
@@ -142,11 +146,10 @@ class Solver(Exchange):
             succ = succs[node]
             if succ is not None:
                 for target in (succ,) if isinstance(succ, int) else succ:
-                    held = state.vals[target]
                     for value in new:
-                        if held is None or value not in held:
+                        held = state.vals[target]
+                        if held is not value and (held is None or isinstance(held, Value) or value not in held):
                             add(target, value)
-                            held = state.vals[target]
             watching = watches[node]
             if watching is not None:
                 for entry in tuple(watching) if isinstance(watching, list) else (watching,):

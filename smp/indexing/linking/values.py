@@ -111,16 +111,14 @@ class Value:
             by a call through a value (`smp.indexing.linking.handing`).
         args: Type arguments, each the instances it stands for.
         files: The files of a module that is a package.
-        alone: The set of this value, once somebody holds nothing else.
         recipe: What makes it this value and no other; the `Interner` knows it by that.
     """
 
-    __slots__ = ("alone", "args", "below", "files", "key", "kind", "name", "recipe", "recv", "ref", "site", "weak")
+    __slots__ = ("_said", "args", "below", "files", "kind", "name", "place", "recipe", "recv", "ref", "site", "weak")
 
     def __init__(
         self,
         kind: int,
-        key: str,
         *,
         ref: FuncRef | ClassRef | None = None,
         name: str = "",
@@ -130,9 +128,11 @@ class Value:
         args: tuple[tuple[Value, ...], ...] = (),
         site: tuple[int, int] = (-1, -1),
         files: tuple[FilePath, ...] = (),
+        place: str = "",
+        said: str = "",
     ) -> None:
+        """place: Path of the file that a site is in. said: The key, where it is known."""
         self.kind = kind
-        self.key = key
         self.ref = ref
         self.name = name
         self.recv = recv
@@ -141,13 +141,14 @@ class Value:
         self.args = args
         self.site = site
         self.files = files
-        self.alone: frozenset[Value] | None = None
+        self.place = place
         self.recipe: tuple[object, ...] = ()
+        self._said = said
 
-    def by_itself(self) -> frozenset[Value]:
-        """The set of this value alone; one for all that hold it."""
-        self.alone = frozenset((self,))
-        return self.alone
+    @property
+    def key(self) -> str:
+        """Made when asked for: most values are never put in order, and their keys would be a tenth of a link's memory."""
+        return self._said or key_of(self)
 
     def __repr__(self) -> str:
         return f"<{self.key}>"
@@ -158,7 +159,7 @@ class Interner:
 
     def __init__(self) -> None:
         self._table: dict[tuple[object, ...], Value] = {}
-        self.unknown = self.keep((UNKNOWN,), Value(UNKNOWN, "?"))
+        self.unknown = self.keep((UNKNOWN,), Value(UNKNOWN))
 
     def known(self, recipe: tuple[object, ...]) -> Value | None:
         """The value of a recipe, if it was made."""
@@ -166,8 +167,6 @@ class Interner:
 
     def forget(self) -> None:
         """Lets go of all values."""
-        for value in self._table.values():
-            value.alone = None  # it holds the value
         self._table.clear()
 
     def keep(self, recipe: tuple[object, ...], value: Value) -> Value:
@@ -179,7 +178,7 @@ class Interner:
     def func(self, ref: FuncRef) -> Value:
         known = self._table.get((FUNC, ref))
         if known is None:
-            known = self.keep((FUNC, ref), Value(FUNC, "f:" + ref.key, ref=ref))
+            known = self.keep((FUNC, ref), Value(FUNC, ref=ref))
         return known
 
     def cls(self, ref: ClassRef, *, below: bool = False, made: Value | None = None) -> Value:
@@ -187,8 +186,7 @@ class Interner:
         recipe = (CLASS, ref, below) if made is None else (CLASS, ref, below, made)
         known = self._table.get(recipe)
         if known is None:
-            key = ("c+:" if below else "c:") + ref.key + (f"{{{made.key}}}" if made is not None else "")
-            known = self.keep(recipe, Value(CLASS, key, ref=ref, below=below, recv=made))
+            known = self.keep(recipe, Value(CLASS, ref=ref, below=below, recv=made))
         return known
 
     def inst(
@@ -204,15 +202,13 @@ class Interner:
         recipe = (INST, ref, below, weak, args) if made is None else (INST, ref, below, weak, args, made)
         known = self._table.get(recipe)
         if known is None:
-            key = f"i{'+' if below else ''}{'?' if weak else ''}:{ref.key}{_shown(args)}"
-            key += f"{{{made.key}}}" if made is not None else ""
-            known = self.keep(recipe, Value(INST, key, ref=ref, below=below, weak=weak, args=args, recv=made))
+            known = self.keep(recipe, Value(INST, ref=ref, below=below, weak=weak, args=args, recv=made))
         return known
 
     def bound(self, ref: FuncRef, recv: Value) -> Value:
         known = self._table.get((BOUND, ref, recv))
         if known is None:
-            known = self.keep((BOUND, ref, recv), Value(BOUND, f"b:{ref.key}@{recv.key}", ref=ref, recv=recv))
+            known = self.keep((BOUND, ref, recv), Value(BOUND, ref=ref, recv=recv))
         return known
 
     def handed(self, value: Value) -> Value:
@@ -222,85 +218,73 @@ class Interner:
         known = self._table.get((value, "handed"))
         if known is None:
             known = self.keep((value, "handed"), Value(
-                value.kind, value.key + "?", ref=value.ref, name=value.name, recv=value.recv, below=value.below, weak=True,
-                args=value.args, site=value.site,
+                value.kind, ref=value.ref, name=value.name, recv=value.recv, below=value.below, weak=True, args=value.args,
+                site=value.site,
             ))  # fmt: skip
         return known
 
     def module(self, path: str, *, namespace: bool = False) -> Value:
         known = self._table.get((MODULE, path, namespace))
         if known is None:
-            key = ("n:" if namespace else "m:") + path
-            known = self.keep((MODULE, path, namespace), Value(MODULE, key, name=path, below=namespace))
+            known = self.keep((MODULE, path, namespace), Value(MODULE, name=path, below=namespace))
         return known
 
     def package(self, path: str, files: tuple[FilePath, ...]) -> Value:
         """Several files that offer their names as one; of other files it is another value."""
         known = self._table.get((MODULE, path, files))
         if known is None:
-            known = self.keep((MODULE, path, files), Value(MODULE, "q:" + path, name=path, files=files))
+            known = self.keep((MODULE, path, files), Value(MODULE, name=path, files=files))
         return known
 
     def ext(self, dotted: str) -> Value:
         known = self._table.get((EXT, dotted))
         if known is None:
-            known = self.keep((EXT, dotted), Value(EXT, "x:" + dotted, name=dotted))
+            known = self.keep((EXT, dotted), Value(EXT, name=dotted))
         return known
 
     def xinst(self, dotted: str, args: tuple[tuple[Value, ...], ...] = ()) -> Value:
         known = self._table.get((XINST, dotted, args))
         if known is None:
-            known = self.keep((XINST, dotted, args), Value(XINST, f"xi:{dotted}{_shown(args)}", name=dotted, args=args))
+            known = self.keep((XINST, dotted, args), Value(XINST, name=dotted, args=args))
         return known
 
     def xbound(self, dotted: str, recv: Value) -> Value:
         known = self._table.get((XBOUND, dotted, recv))
         if known is None:
-            known = self.keep((XBOUND, dotted, recv), Value(XBOUND, f"xb:{dotted}@{recv.key}", name=dotted, recv=recv))
+            known = self.keep((XBOUND, dotted, recv), Value(XBOUND, name=dotted, recv=recv))
         return known
 
     def container(self, dotted: str, unit: int, op: int, place: str) -> Value:
         known = self._table.get((CONT, unit, op, dotted))
         if known is None:
-            known = self.keep(
-                (CONT, unit, op, dotted), Value(CONT, f"k:{dotted}@{place}:{op}", name=dotted, site=(unit, op))
-            )
+            known = self.keep((CONT, unit, op, dotted), Value(CONT, name=dotted, site=(unit, op), place=place))
         return known
 
     def pair(self, dotted: str, unit: int, of: Value) -> Value:
         """The container that iterating over another gives, in one file."""
         known = self._table.get((CONT, unit, of))
         if known is None:
-            known = self.keep(
-                (CONT, unit, of), Value(CONT, f"k:{dotted}@{unit}:{of.key}", name=dotted, site=(unit, -1))
-            )
+            known = self.keep((CONT, unit, of), Value(CONT, name=dotted, site=(unit, -1)))
         return known
 
     def rest(self, dotted: str, ref: FuncRef, position: int) -> Value:
         """The container of a rest parameter; known by its function, for others fill it."""
         known = self._table.get((CONT, ref, position))
         if known is None:
-            known = self.keep(
-                (CONT, ref, position), Value(CONT, f"k:{dotted}@{ref.key}:{position}", name=dotted, site=(ref.unit, -1))
-            )
+            known = self.keep((CONT, ref, position), Value(CONT, name=dotted, site=(ref.unit, -1)))
         return known
 
     def partial(self, callee: Value, unit: int, op: int, place: str) -> Value:
         known = self._table.get((PARTIAL, callee, unit, op))
         if known is None:
-            known = self.keep(
-                (PARTIAL, callee, unit, op),
-                Value(PARTIAL, f"p:{callee.key}@{place}:{op}", recv=callee, site=(unit, op)),
-            )
+            known = self.keep((PARTIAL, callee, unit, op), Value(PARTIAL, recv=callee, site=(unit, op), place=place))
         return known
 
     def many(self, shared: tuple[str, int, object, object], place: str) -> Value:
         """All that a shared key holds; place: the path of the file that owns it."""
         known = self._table.get((MANY, shared))
         if known is None:
-            tag, owner, subject, detail = shared
-            of = subject.key if isinstance(subject, FuncRef | ClassRef | Value) else subject
-            known = self.keep((MANY, shared), Value(MANY, f"many:{tag}:{place}:{of}:{detail}", site=(owner, -1)))
+            known = self.keep((MANY, shared), Value(MANY, site=(shared[1], -1), place=place))
         return known
 
     def text(self, texts: tuple[str, ...]) -> Value:
@@ -313,18 +297,60 @@ class Interner:
     def generator(self, ref: FuncRef) -> Value:
         known = self._table.get((GEN, ref))
         if known is None:
-            known = self.keep((GEN, ref), Value(GEN, "g:" + ref.key, ref=ref))
+            known = self.keep((GEN, ref), Value(GEN, ref=ref))
         return known
 
     def sup(self, ref: ClassRef, recv: Value) -> Value:
         known = self._table.get((SUPER, ref, recv))
         if known is None:
-            known = self.keep((SUPER, ref, recv), Value(SUPER, f"s:{ref.key}@{recv.key}", ref=ref, recv=recv))
+            known = self.keep((SUPER, ref, recv), Value(SUPER, ref=ref, recv=recv))
         return known
 
 
 def _shown(args: tuple[tuple[Value, ...], ...]) -> str:
     return "[" + ",".join("|".join(value.key for value in arg) for arg in args) + "]" if args else ""
+
+
+def key_of(value: Value) -> str:
+    """A text that says what a value is."""
+    kind, recipe = value.kind, value.recipe
+    of = value.ref.key if value.ref is not None else value.name
+    if isinstance(recipe[0], Value):  # it was handed on
+        return recipe[0].key + "?"
+    if kind in (BOUND, SUPER, XBOUND):
+        assert value.recv is not None
+        return f"{_SIGNS[kind]}:{of}@{value.recv.key}"
+    if kind == INST:
+        return f"i{'+' if value.below else ''}{'?' if value.weak else ''}:{of}{_shown(value.args)}{_made(value)}"
+    if kind == CLASS:
+        return f"{'c+' if value.below else 'c'}:{of}{_made(value)}"
+    if kind == XINST:
+        return f"xi:{of}{_shown(value.args)}"
+    if kind == MODULE:
+        return f"{'q' if isinstance(recipe[2], tuple) else 'n' if value.below else 'm'}:{of}"
+    if kind == CONT:
+        if isinstance(recipe[1], FuncRef):
+            return f"k:{of}@{recipe[1].key}:{recipe[2]}"
+        if isinstance(recipe[2], Value):
+            return f"k:{of}@{recipe[1]}:{recipe[2].key}"
+        return f"k:{of}@{value.place}:{recipe[2]}"
+    if kind == PARTIAL:
+        assert value.recv is not None
+        return f"p:{value.recv.key}@{value.place}:{value.site[1]}"
+    if kind == MANY:
+        shared = recipe[1]
+        assert isinstance(shared, tuple)
+        tag, _, subject, detail = shared
+        said = subject.key if isinstance(subject, FuncRef | ClassRef | Value) else subject
+        return f"many:{tag}:{value.place}:{said}:{detail}"
+    return f"{_SIGNS[kind]}:{of}" if kind != UNKNOWN else "?"
+
+
+def _made(value: Value) -> str:
+    return f"{{{value.recv.key}}}" if value.recv is not None else ""
+
+
+_SIGNS = {FUNC: "f", BOUND: "b", SUPER: "s", XBOUND: "xb", GEN: "g", EXT: "x"}
 
 
 def by_key(value: Value) -> str:
