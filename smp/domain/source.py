@@ -148,7 +148,7 @@ class SiteKind(IntEnum):
     """op is named in a type expression, an except clause, a base test: REFERENCES."""
 
 
-class Site(Struct, frozen=True, array_like=True):
+class Site(Struct, frozen=True, array_like=True, gc=False):
     """One place in the code that may become an edge.
 
     Attributes:
@@ -166,7 +166,7 @@ class Site(Struct, frozen=True, array_like=True):
     other: int = NOTHING
 
 
-class ImportDecl(Struct, frozen=True, array_like=True):
+class ImportDecl(Struct, frozen=True, array_like=True, gc=False):
     """One imported name (or one whole module).
 
     Attributes:
@@ -194,7 +194,7 @@ class ImportDecl(Struct, frozen=True, array_like=True):
     silent: bool = False
 
 
-class Param(Struct, frozen=True, array_like=True):
+class Param(Struct, frozen=True, array_like=True, gc=False):
     """One parameter. kind: as `graph.Parameter.kind`; default, annotation: ops. injected: bound by a fixture of its name.
     optional: It has a default, though that may hold nothing (`= None`)."""
 
@@ -236,7 +236,7 @@ class FunctionFlag(IntFlag):
     """What its decorators make of it may take other arguments."""
 
 
-class Function(Struct, frozen=True, array_like=True):
+class Function(Struct, frozen=True, array_like=True, gc=False):
     """A function, method or lambda.
 
     Attributes:
@@ -278,7 +278,7 @@ class ClassFlag(IntFlag):
     """One of several parts that are one class; the others stand among its bases."""
 
 
-class Class(Struct, frozen=True, array_like=True):
+class Class(Struct, frozen=True, array_like=True, gc=False):
     """A class or interface.
 
     Attributes:
@@ -304,7 +304,7 @@ class Class(Struct, frozen=True, array_like=True):
     type_params: tuple[str, ...] = ()
 
 
-class Extension(Struct, frozen=True, array_like=True):
+class Extension(Struct, frozen=True, array_like=True, gc=False):
     """What a file gives to a class whose body is elsewhere: Go's methods, Rust's `impl`, C++'s `C::m`.
 
     Attributes:
@@ -319,7 +319,7 @@ class Extension(Struct, frozen=True, array_like=True):
     lines: tuple[int, ...] = ()
 
 
-class Variable(Struct, frozen=True, array_like=True):
+class Variable(Struct, frozen=True, array_like=True, gc=False):
     """A variable of any scope. definition: its Variable node, else NOTHING. module: True at module level."""
 
     name: str
@@ -327,7 +327,7 @@ class Variable(Struct, frozen=True, array_like=True):
     module: bool = False
 
 
-class Exports(Struct, frozen=True, array_like=True):
+class Exports(Struct, frozen=True, array_like=True, gc=False):
     """What other files see.
 
     Attributes:
@@ -349,7 +349,7 @@ class Exports(Struct, frozen=True, array_like=True):
     star_ops: tuple[int, ...] = ()
 
 
-class FileSummary(Struct, frozen=True, array_like=True):
+class FileSummary(Struct, frozen=True, array_like=True, gc=False):
     """Everything that linking reads of one file."""
 
     names: tuple[str, ...]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import islice
 
+import msgspec
+
 from smp.domain.ids import FilePath, NodeId
 from smp.domain.merkle import MerkleLeaf, MerkleTree
 from smp.domain.metadata import Enrichment
@@ -25,7 +27,12 @@ def keep_staged(cache: IndexCache, staged: Staged, *, state: bytes | None) -> No
         state: Of the link before, as it is stored.
     """
     cache.put_file_hashes({path: one.hash for path, one in staged.analysed.items()}, staged.removed)
-    cache.put_blobs(ANALYSIS, {path: encode_analysis(one.analysis) for path, one in staged.analysed.items()})
+    read = iter(staged.analysed.items())
+    while some := list(islice(read, FILES_AT_ONCE)):
+        cache.put_blobs(
+            ANALYSIS,
+            {path: encode_analysis(msgspec.structs.replace(one.analysis, edges=one.edges)) for path, one in some},
+        )
     cache.put_blobs(NODE_COUNT, {p: str(one.node_count).encode() for p, one in staged.analysed.items()})
     cache.put_blobs(LINK_DIGEST, {str(path): digest for path, digest in staged.digests.items()})
     if staged.memory.state != state:

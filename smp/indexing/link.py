@@ -7,7 +7,6 @@ of processes, and of hash seeds does not show in the result.
 from __future__ import annotations
 
 import gc
-import hashlib
 import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from smp.domain.source import ANALYSIS_FORMAT, FileAnalysis
 from smp.indexing.analyses import Analyses
 from smp.indexing.collector import collector_paused
 from smp.indexing.families import Families, Family, Place
+from smp.indexing.packed_edges import NONE, Packed, PackedEdges, pack
 from smp.languages.base import Language
 from smp.languages.registry import languages
 from smp.ports.link_archive import DamagedArchive, LinkArchives
@@ -43,7 +43,7 @@ class LinkResult(Struct, frozen=True, kw_only=True):
         digests: Of the edges of every file.
     """
 
-    edges: dict[FilePath, tuple[Edge, ...]]
+    edges: Mapping[FilePath, tuple[Edge, ...]]
     state: bytes = b""
     digests: dict[FilePath, bytes] = {}
 
@@ -123,7 +123,7 @@ class Linker:
         configs: Mapping[FilePath, bytes],
         changed: frozenset[FilePath],
         before: Mapping[FilePath, bytes] | None,
-    ) -> tuple[dict[FilePath, bytes], dict[FilePath, tuple[Edge, ...]]]:
+    ) -> tuple[dict[FilePath, bytes], PackedEdges]:
         """Digests of the edges of all files; and the edges that are asked for."""
         families = self._families.sort(files)
         held, self._held = self._held, {}
@@ -131,8 +131,8 @@ class Linker:
         self.linked_anew = 0
         kept: dict[str, Revision] = {}
         owners: dict[FilePath, Revision] = {}
-        made: dict[FilePath, bytes] = dict.fromkeys(files, _NO_EDGES)
-        fresh: dict[FilePath, tuple[Edge, ...]] = {}
+        made: dict[FilePath, bytes] = dict.fromkeys(files, NONE.digest)
+        fresh: dict[FilePath, Packed] = {}
         marks = files.marks if isinstance(files, Analyses) else None
         for name, family in families.items():
             wanted = {path: configs[path] for path in sorted(configs) if family.language.wants_config(path)}
@@ -142,8 +142,8 @@ class Linker:
                 if again is not None and path not in again and path in known:
                     made[path] = known[path]
                 else:
-                    fresh[path] = revision.edges(path)
-                    made[path] = _digest(fresh[path])
+                    fresh[path] = pack(revision.edges(path))
+                    made[path] = fresh[path].digest
             if again is None and self._keep(name, revision, made):
                 # What was written down is taken up again by parts: most of it is never asked for.
                 revision.dismantle()
@@ -155,11 +155,11 @@ class Linker:
             revision.close()
         self._held, self._digests = kept, made
         edges = {
-            path: fresh[path] if path in fresh else owners[path].edges(path) if path in owners else ()
+            path: fresh[path] if path in fresh else pack(owners[path].edges(path)) if path in owners else NONE
             for path in sorted(files)
             if before is None or path in changed or before.get(path) != made[path]
         }
-        return made, edges
+        return made, PackedEdges(edges)
 
     def _link(
         self,
@@ -230,10 +230,5 @@ class Linker:
             return None
 
 
-def _digest(edges: tuple[Edge, ...]) -> bytes:
-    return hashlib.blake2b(msgspec.msgpack.encode(edges), digest_size=16).digest()
-
-
-_NO_EDGES = _digest(())
 _STATE = msgspec.msgpack.encode(LINK_FORMAT)
 _STAMP = f"{ANALYSIS_FORMAT}.{LINK_FORMAT}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Protocol
@@ -16,6 +15,8 @@ from smp.domain.places import edge_order
 from smp.domain.source import FileAnalysis
 from smp.indexing.analyse import wants_config
 from smp.indexing.analyses import Analyses
+from smp.indexing.collector import return_memory
+from smp.indexing.packed_edges import edge_digests
 from smp.indexing.records import LINK_DIGEST, load_analyses, load_link_state, load_record
 from smp.indexing.reports import ParseError
 from smp.indexing.structure import repository_name, structure_part, wanted_manifests
@@ -24,8 +25,6 @@ from smp.languages.nodes import is_config
 from smp.languages.registry import language_of
 from smp.ports.graph_store import GraphStore
 from smp.ports.index_cache import IndexCache
-
-_encode = msgspec.msgpack.Encoder().encode
 
 
 class Overtaken(Exception):
@@ -148,6 +147,8 @@ def stage(
     after = _after(memory, analysed, gone, configs)
     changed = frozenset(analysed) | frozenset(gone)
     state = memory.state
+    if state is None:
+        return_memory()  # what reading all files has left
     result = link(
         after.analyses,
         configs=after.configs,
@@ -155,10 +156,10 @@ def stage(
         state=state,
         digests=memory.digests,
     )
-    digests = {path: _digest(edges) for path, edges in result.edges.items() if path in after.files}
+    digests = {path: digest for path, digest in edge_digests(result.edges).items() if path in after.files}
     differing = {path: digest for path, digest in digests.items() if memory.digests.get(path) != digest}
     relinked = tuple(sorted(path for path in differing if path not in analysed))
-    parts: list[Part] = [_WholePart(one, result.edges.get(path, ())) for path, one in sorted(analysed.items())]
+    parts: list[Part] = [_WholePart(one, result.edges) for path, one in sorted(analysed.items())]
     parts += [_edges_part(after.analyses[path], result.edges[path]) for path in relinked]
     known = {**memory.digests, **differing}
     for path in gone:
@@ -235,14 +236,10 @@ def _after(
     )
 
 
-def _digest(edges: tuple[Edge, ...]) -> bytes:
-    return hashlib.blake2b(_encode(edges), digest_size=16).digest()
-
-
 class _WholePart:
     """What a file contributes, unpacked when asked for: all files at once would fill the memory."""
 
-    def __init__(self, one: Analysed, linked: tuple[Edge, ...]) -> None:
+    def __init__(self, one: Analysed, linked: Mapping[FilePath, tuple[Edge, ...]]) -> None:
         self.owner = Owner(one.analysis.path)
         self._one = one
         self._linked = linked
@@ -257,7 +254,7 @@ class _WholePart:
 
     @property
     def edges(self) -> tuple[Edge, ...]:
-        return tuple(sorted((*self._one.analysis.edges, *self._linked), key=edge_order))
+        return tuple(sorted((*self._one.edges, *self._linked.get(self._one.analysis.path, ())), key=edge_order))
 
 
 def _edges_part(analysis: FileAnalysis, linked: tuple[Edge, ...]) -> GraphPart:

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from smp.domain.errors import Unavailable
-from smp.domain.graph import Node
+from smp.domain.graph import Edge, Node
 from smp.domain.ids import ContentHash, FilePath, NodeId
 from smp.domain.source import FileAnalysis
 from smp.indexing.analyse import analyse
@@ -39,19 +39,26 @@ class Analysed(NamedTuple):
     """An analysis and the hash of the content it was made from.
 
     Attributes:
-        analysis: Whole; or with the file's own node only and without bodies, when `packed` holds those.
+        analysis: Whole; or with the file's own node only, without edges and bodies, when `packed` holds those.
         packed: Nodes and words of bodies, encoded: nothing needs them before they are stored, and they are large.
+        packed_edges: Likewise the edges inside the file.
     """
 
     hash: ContentHash
     analysis: FileAnalysis
     packed: bytes = b""
     packed_count: int = 0
+    packed_edges: bytes = b""
 
     @property
     def nodes(self) -> tuple[Node, ...]:
         """All nodes; decoded at every call."""
         return _unpack(self.packed).nodes if self.packed else self.analysis.nodes
+
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """The edges that the file states by itself; decoded at every call."""
+        return _decode_edges(zlib.decompress(self.packed_edges)) if self.packed else self.analysis.edges
 
     @property
     def bodies(self) -> dict[NodeId, str]:
@@ -74,6 +81,7 @@ class _Sent(Struct, frozen=True, array_like=True):
     analysis: FileAnalysis
     packed: bytes
     count: int
+    edges: bytes
 
 
 def _unpack(packed: bytes) -> _Packed:
@@ -81,6 +89,7 @@ def _unpack(packed: bytes) -> _Packed:
 
 
 _decode_packed = msgspec.msgpack.Decoder(_Packed).decode
+_decode_edges = msgspec.msgpack.Decoder(tuple[Edge, ...]).decode
 _encode = msgspec.msgpack.Encoder().encode
 
 
@@ -167,7 +176,7 @@ def _analyse_in_pool(
             if waiting:
                 hashes, job = waiting.popleft()
                 for digest, sent in zip(hashes, decode(job.result()), strict=True):
-                    yield Analysed(digest, _sharing(sent.analysis, known), sent.packed, sent.count)
+                    yield Analysed(digest, _sharing(sent.analysis, known), sent.packed, sent.count, sent.edges)
     except BrokenProcessPool as error:
         raise Unavailable(
             "a parser process died, perhaps for lack of memory; run smp index again, with fewer workers if it recurs "
@@ -184,8 +193,9 @@ def _analyse_batch(batch: tuple[tuple[FilePath, bytes], ...]) -> bytes:
 
 def _sent(analysis: FileAnalysis) -> _Sent:
     packed = zlib.compress(_encode(_Packed(analysis.nodes, analysis.bodies)), 1)
-    lean = msgspec.structs.replace(analysis, nodes=analysis.nodes[:1], bodies={})
-    return _Sent(lean, packed, len(analysis.nodes))
+    edges = zlib.compress(_encode(analysis.edges), 1)
+    lean = msgspec.structs.replace(analysis, nodes=analysis.nodes[:1], edges=(), bodies={})
+    return _Sent(lean, packed, len(analysis.nodes), edges)
 
 
 def _sharing(analysis: FileAnalysis, known: dict[object, object]) -> FileAnalysis:
@@ -195,7 +205,21 @@ def _sharing(analysis: FileAnalysis, known: dict[object, object]) -> FileAnalysi
         return analysis
     ops = tuple(map(known.setdefault, summary.ops, summary.ops))
     names = tuple(map(known.setdefault, summary.names, summary.names))
+    for variable in summary.variables:
+        _share(variable, "name", known)
+    for function in summary.functions:
+        _share(function, "name", known)
+        _share(function, "params", known)
+    for declaration in summary.imports:
+        for field in ("module", "name", "bound"):
+            _share(declaration, field, known)
     return msgspec.structs.replace(analysis, summary=msgspec.structs.replace(summary, ops=ops, names=names))
+
+
+def _share(thing: Struct, field: str, known: dict[object, object]) -> None:
+    """Lets a field of what was just decoded, and nobody else has seen, be the object that equal ones are."""
+    held = getattr(thing, field)
+    msgspec.structs.force_setattr(thing, field, known.setdefault(held, held))
 
 
 def _start_worker(parent: int) -> None:

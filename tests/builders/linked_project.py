@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -174,6 +174,6 @@ def configured(texts: dict[str, str]) -> dict[FilePath, bytes]:
     return {FilePath(path): text.encode() for path, text in texts.items() if wants_config(FilePath(path))}
 
 
-def shown(found: dict[FilePath, tuple[Edge, ...]]) -> dict[str, list[bytes]]:
+def shown(found: Mapping[FilePath, tuple[Edge, ...]]) -> dict[str, list[bytes]]:
     """Edges, to be compared byte for byte."""
     return {path: [msgspec.json.encode(edge) for edge in edges] for path, edges in found.items()}

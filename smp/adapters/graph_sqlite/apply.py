@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from smp.adapters.graph_sqlite.rows import KIND_NUMBER, RUNTIME, chunks
 from smp.adapters.graph_sqlite.words import drop_words, put_words, wordless
-from smp.domain.graph import DeltaCounts, Edge, EdgeKind, GraphDelta, Node, Owner, Part
+from smp.domain.graph import DeltaCounts, Edge, EdgeKind, GraphDelta, Node, Owner
 from smp.domain.ids import NodeId
 from smp.domain.packing import decode_node, encode_edge, encode_node
 from smp.domain.places import place_of
@@ -36,11 +36,12 @@ class Application:
         for part in delta.parts:
             if part.nodes is not None:
                 self._replace_nodes(part.owner, part.nodes, part.bodies)
-        self._load_keys(delta.parts)
         for owner in delta.removed:
             self._replace_edges(owner, ())
         for part in delta.parts:
-            self._replace_edges(part.owner, part.edges)
+            edges = part.edges
+            self._load_keys(edges)
+            self._replace_edges(part.owner, edges)
         if delta.removed:
             used = "SELECT owner FROM node UNION SELECT owner FROM edge"
             self._sql.execute(f"DELETE FROM owner WHERE key NOT IN ({used})")
@@ -103,6 +104,7 @@ class Application:
                 for key, (node, body) in enumerate(fresh, first)
             ],
         )
+        self._keys.update((node.id, key) for key, (node, _) in enumerate(fresh, first))
         put_words(self._sql, [(key, node) for key, (node, _) in enumerate(fresh, first)], bodies=bodies, new=True)
         self._added += len(fresh)
 
@@ -124,8 +126,9 @@ class Application:
             self._sql.execute(f"DELETE FROM node WHERE key IN ({marks})", part)
         self._removed += len(gone)
 
-    def _load_keys(self, parts: Iterable[Part]) -> None:
-        wanted = {end for part in parts for edge in part.edges for end in (edge.source, edge.target) if end is not None}
+    def _load_keys(self, edges: Iterable[Edge]) -> None:
+        ends = {end for edge in edges for end in (edge.source, edge.target) if end is not None}
+        wanted = sorted(ends - self._keys.keys())
         for marks, ids in chunks(wanted):
             rows = self._sql.execute(f"SELECT id, key FROM node WHERE id IN ({marks})", ids)
             self._keys.update((NodeId(row[0]), int(row[1])) for row in rows)

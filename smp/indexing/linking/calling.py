@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+from typing import Any
 
 from smp.domain.source import NOTHING, ArgKind, Op
 from smp.indexing.linking import bits
@@ -44,6 +45,7 @@ class Calling(ClassMaking, abc.ABC):
     TRANSFER: int
     SPREAD: int
     CALL: int
+    ATTR: int
     ITER: int
     AWAIT: int
     CONTEXT: int
@@ -131,6 +133,13 @@ class Calling(ClassMaking, abc.ABC):
     def refused(self, state: UnitState, value: Value, at: int, arguments: tuple[Argument, ...]) -> bool:
         """Whether a value that came to a call cannot take its arguments."""
         return self.came_by_flow(state, value, at) and not accepts(value, arguments) and self.by_value(state, value, at)
+
+    def op_rule(self, state: UnitState, at: int) -> tuple[Any, ...]:
+        """The rule of a call or attribute and its operands."""
+        op = state.unit.summary.ops[at]
+        if op[0] == Op.ATTR:
+            return self.ATTR, state.unit.summary.names[op[2]], at
+        return self.CALL, at
 
     def came_by_flow(self, state: UnitState, value: Value, at: int) -> bool:
         """Whether a function may have come to a call as a value: cheap, for nearly all are named there (`by_value` decides)."""

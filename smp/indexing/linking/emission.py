@@ -157,7 +157,8 @@ class Emission(Choosing):
         for value in resolved.labels:
             if value.ref is not None:
                 self.program.read(value.ref if value.kind == FUNC else ("class", value.ref))
-        if resolved.labels and self.flow.given_back.issuperset(value.ref for value in resolved.labels):
+        back = self.flow.given_back
+        if resolved.labels and back and back.issuperset(value.ref for value in resolved.labels):
             # The decorators give the definition back; what else they return is for other arguments.
             held = [value for value in held if value in resolved.labels]
         if self.flow.tables.implicit_receiver and resolved.labels and self.ops[callee][0] == Op.PHI:
@@ -230,6 +231,8 @@ class Emission(Choosing):
             if value.weak and value.kind != INST:
                 reaching = [Target(target.node_id, Resolution.FLOW, HANDED) for target in reaching]
             targets += reaching
+        if len(targets) <= MAX_FLOW_TARGETS:
+            return targets, [], known
         sure = {t.node_id for t in targets if t.label is not Resolution.FLOW}
         named = {t.node_id for t in targets if t.via != HANDED} - sure
         by_flow = sorted({t.node_id for t in targets} - sure)

@@ -12,8 +12,6 @@ import abc
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Protocol
 
-from msgspec import Struct
-
 from smp.indexing.linking.flow import Key, Log, Mail, Settled, UnitState, members
 from smp.indexing.linking.program import Program
 from smp.indexing.linking.values import BOUND, CLASS, FUNC, MANY, PARTIAL, Value
@@ -30,19 +28,39 @@ _GATHERS = frozenset("pfe")
 _CALLED = frozenset({FUNC, BOUND, PARTIAL, MANY})
 
 
-class Record(Struct, frozen=True, gc=False):
+class Record:
     """What remains of a file's run."""
 
-    log: Log
-    mail: Mail
+    def __init__(self, events: list[Any], mail: Mail) -> None:
+        """events: Of its state (`flow.UnitState.events`): as a log they would need four times the room, and few are asked for."""
+        self._events: list[Any] | None = events
+        self._log: Log = {}
+        self.mail = mail
+
+    @property
+    def log(self) -> Log:
+        """What its keys held, from which level on; made at every call, until an entry was asked for."""
+        return _logged(self._events) if self._events is not None else self._log
 
     def entry(self, key: Key) -> tuple[Any, ...] | None:
         """Of the log."""
-        return self.log.get(key)
+        self._log, self._events = self.log, None
+        return self._log.get(key)
 
     def given(self, level: int, key: Key) -> tuple[Value | None, ...]:
         """Of the mail after a level."""
         return self.mail.get(level, {}).get(key, ())
+
+
+def _logged(events: list[Any]) -> Log:
+    found: dict[Key, list[Any]] = {}
+    for at in range(0, len(events), 3):
+        key, level, value = events[at : at + 3]
+        if value is None:
+            found[key] = [level]
+        else:
+            found[key] += (level, value)
+    return {key: tuple(entry) for key, entry in found.items()}
 
 
 class Recorded(Protocol):
@@ -156,8 +174,8 @@ class Exchange(abc.ABC):
             assert state is not None
             before = self.records.get(index)
             if before is not None:
-                self._leave(index, before.log.keys() - state.log.keys())
-            self.records[index] = Record(state.log, state.mail)
+                self._leave(index, before.log.keys() - state.keys.keys())
+            self.records[index] = Record(state.events, state.mail)
             state.come_to_rest()
         return ran
 

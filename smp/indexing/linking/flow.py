@@ -24,8 +24,9 @@ Log = dict[Key, tuple[Any, ...]]
 Mail = dict[int, dict[Key, tuple[Value | None, ...]]]
 """Per level what a file was given after it; None: another file asks for the key."""
 
-Watch = tuple[Any, ...]
-"""A rule's number and its operands: fires for each new value of a node."""
+Watch = tuple[Any, ...] | int
+"""A rule's number and its operands: fires for each new value of a node. A number alone is the call or attribute at that op, as
+most are: the op says the rest."""
 
 
 LOWER = "~"
@@ -54,6 +55,7 @@ class UnitState:
         "changed",
         "clock",
         "due",
+        "events",
         "fired",
         "given_up",
         "grown",
@@ -62,7 +64,6 @@ class UnitState:
         "iterated",
         "iterators",
         "keys",
-        "log",
         "mail",
         "node_key",
         "pending",
@@ -79,7 +80,8 @@ class UnitState:
     def __init__(self, unit: Unit, clock: list[int]) -> None:
         self.unit = unit
         self.clock = clock
-        self.log: Log = {}
+        self.events: list[Any] = []
+        """What its shared keys got, in threes: the key, the level, the value; None when the file got the key itself."""
         self.mail: Mail = {}
         self.reads: set[object] = set()
         self.spread_reads: set[tuple[Value, str, int]] = set()
@@ -110,8 +112,8 @@ class UnitState:
         size = len(self.vals)
         self.vals, self.succ, self.watch = [None] * size, [None] * size, [None] * size
         self.queue, self.pending, self.due, self.changed = [], {}, [], set()
-        for key, entries in self.log.items():
-            self.log[key] = entries[:1]
+        kept = [at for at in range(0, len(self.events), 3) if self.events[at + 2] is None]
+        self.events = [part for at in kept for part in self.events[at : at + 3]]
 
     def share(self, known: dict[Settled, Settled]) -> None:
         """From now on equal contents of nodes are one object; sets of the nodes along a path, which are large, mostly are equal."""
@@ -164,7 +166,7 @@ class UnitState:
         key = self.node_key.get(node)
         if key is not None:
             self.changed.add(node)
-            self.log[key] += (self.clock[0], value)
+            self.events += (key, self.clock[0], value)
 
     def link(self, source: int, target: int) -> None:
         """From now on the target holds what the source holds."""

@@ -7,7 +7,7 @@ attribute is asked for that is not there yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
 from typing import Any
 

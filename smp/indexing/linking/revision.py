@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from smp.domain.graph import Edge, EdgeKind, Resolution
 from smp.domain.ids import ContentHash, FilePath
 from smp.domain.source import NOTHING, FileSummary, ImportDecl
+from smp.indexing.collector import return_memory
 from smp.indexing.linking.attribute_names import Contribution, contribution
 from smp.indexing.linking.candidates import Candidates
 from smp.indexing.linking.emission import Emission
@@ -37,6 +38,7 @@ from smp.indexing.linking.structure import TestEdges, hierarchy_edges, import_ed
 from smp.indexing.linking.types import MAX_TYPE_DEPTH, Types
 from smp.indexing.linking.units import Unit, make_refs
 from smp.indexing.linking.values import ClassRef, FuncRef, Value
+from smp.indexing.packed_edges import Packed, pack
 from smp.languages.base import Language, Module, Resolver
 
 WIDE = 0.5
@@ -89,7 +91,7 @@ class Revision:
             kept.furnish(self._program, self._flow, self._lookup, self._candidates, self._remains)
         self._tests = TestEdges(self._program, self._flow, self._remains.calls)
         self._tests.test_files = test_files
-        self._plain: dict[int, list[Edge]] = {}
+        self._plain: dict[int, Packed] = {}
         self._made: dict[int, list[Edge]] = {}
         """Edges of each file; those of its tests apart, for they rest on the calls of others."""
         self._speakers = Speakers(())
@@ -105,6 +107,7 @@ class Revision:
             self._candidates.put(unit)
             self._contribute(unit)
         self._flow.run(range(len(self._program.units)))
+        return_memory()
         self._finish(set(), range(len(self._program.units)), set())
 
     def _resolver(self, summaries: Mapping[FilePath, FileSummary]) -> Resolver:
@@ -125,7 +128,7 @@ class Revision:
             self._emit(unit)
             self._emit_tests({unit.index}, set())
             self._flow.release()
-        return tuple(sorted([*self._plain[unit.index], *self._made.get(unit.index, ())], key=_order))
+        return tuple(sorted([*self._plain[unit.index].edges, *self._made.get(unit.index, ())], key=_order))
 
     def preserved(self, digests: Mapping[FilePath, bytes]) -> Iterator[tuple[str, bytes]] | None:
         """What a later process needs to go on from here (`smp.indexing.linking.kept`); None where that cannot be kept.
@@ -293,8 +296,8 @@ class Revision:
         for reads in (remains.reads, remains.contribution_reads, remains.test_reads):
             reads.drop(index)
         remains.given.pop(index, None)
-        for edges in (self._plain, self._made):
-            edges.pop(index, None)
+        self._plain.pop(index, None)
+        self._made.pop(index, None)
         for source in remains.sources.pop(index, ()):
             remains.calls.pop(source, None)
             tokens.add(("calls", source))
@@ -514,7 +517,7 @@ class Revision:
         emission = Emission(program, flow, self._candidates, unit, state)
         emission.run()
         edges = emission.edges()
-        self._plain[unit.index] = edges + import_edges(program, unit) + hierarchy_edges(program, unit)
+        self._plain[unit.index] = pack((*edges, *import_edges(program, unit), *hierarchy_edges(program, unit)))
         self._remains.reads.put(unit.index, frozenset(state.reads | self._seen(state) | {unit.index}))
         return self._note_calls(unit, edges)
 

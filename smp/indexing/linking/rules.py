@@ -56,11 +56,11 @@ class Rules(ComputedNames):
             code = op[0]
             if code == Op.CALL or code == Op.NEW:
                 if op[1] != NOTHING:
-                    self.watch(state, op[1], self.CALL, at)
+                    self.watch_op(state, op[1], at)
                     if self.tables.computed_names:
                         self.read_texts(state, op)
             elif code == Op.ATTR:
-                self.watch(state, op[1], self.ATTR, names[op[2]], at)
+                self.watch_op(state, op[1], at)
             elif code == Op.CONST:
                 state.add(at, self.intern.xinst(names[op[1]]))
             elif code in (Op.VAR, Op.UNBOUND, Op.IMPORT, Op.GLOBAL, Op.MEMBER_TYPE):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Callable
+from typing import Any
 
 from smp.domain.ids import FilePath
 from smp.domain.source import NOTHING, Op
 from smp.indexing.linking import bits
 from smp.indexing.linking.attribute_names import AttributeNames
 from smp.indexing.linking.exchange import Exchange
-from smp.indexing.linking.flow import Key, UnitState, members
+from smp.indexing.linking.flow import Key, UnitState, Watch, members
 from smp.indexing.linking.lookup import Lookup
 from smp.indexing.linking.overloads import Overloads
 from smp.indexing.linking.program import Program
@@ -64,16 +66,14 @@ class Solver(Exchange):
             made = state.new_node()
         state.keys[key] = made
         state.node_key[made] = key
-        state.log[key] = (self.clock[0],)
+        state.events += (key, self.clock[0], None)
         self._hold(state, key)
         if taken is not None:
             state.link(taken, made)
             state.link(made, taken)
         else:
-            state.log[key] = (
-                self.clock[0],
-                *(part for value in members(state.vals[made]) for part in (self.clock[0], value)),
-            )
+            for value in members(state.vals[made]):
+                state.events += (key, self.clock[0], value)
         if own and tag in "ry":
             assert isinstance(subject, FuncRef)
             self._define_returns(state, subject, made, yields=tag == "y")
@@ -105,10 +105,16 @@ class Solver(Exchange):
 
     def watch(self, state: UnitState, node: int, rule: int, *operands: object) -> None:
         """Fires a rule for every value that the node holds or will hold."""
+        self._watch(state, node, (rule, *operands))
+
+    def watch_op(self, state: UnitState, node: int, at: int) -> None:
+        """Fires the rule of a call or attribute for every value of what is called or has the attribute."""
+        self._watch(state, node, at)
+
+    def _watch(self, state: UnitState, node: int, entry: Watch) -> None:
         if state.given_up:
             return
         watches = state.watch[node]
-        entry = (rule, *operands)
         if watches is None:
             state.watch[node] = entry  # most are alone: a list of one would be larger than what it holds
         elif isinstance(watches, list):
@@ -117,11 +123,16 @@ class Solver(Exchange):
             state.watch[node] = [watches, entry]
         held = state.vals[node]
         if held is not None:
+            rule, *operands = self.op_rule(state, entry) if isinstance(entry, int) else entry
             waiting = state.pending.get(node)
             for value in members(held):
                 if waiting is None or value not in waiting:
                     # Not at once: rules watch again, and a chain of them may be longer than Python's stack.
-                    state.due.append((rule, value, operands))
+                    state.due.append((rule, value, tuple(operands)))
+
+    @abc.abstractmethod
+    def op_rule(self, state: UnitState, at: int) -> tuple[Any, ...]:
+        """The rule of a call or attribute and its operands."""
 
     # Levels ----------------------------------------------------------------------------------------------------------
 
@@ -153,9 +164,10 @@ class Solver(Exchange):
             watching = watches[node]
             if watching is not None:
                 for entry in tuple(watching) if isinstance(watching, list) else (watching,):
-                    handler, operands = rules[entry[0]], entry[1:]
+                    number, *rest = self.op_rule(state, entry) if isinstance(entry, int) else entry
+                    handler = rules[number]
                     for value in new:
-                        handler(state, value, *operands)
+                        handler(state, value, *rest)
                     state.fired += len(new)
                 if state.fired > MAX_FIRED:
                     state.give_up()

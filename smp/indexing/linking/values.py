@@ -291,7 +291,7 @@ class Interner:
         """One of these texts, which are in order."""
         known = self._table.get((TEXT, texts))
         if known is None:
-            known = self.keep((TEXT, texts), Value(TEXT, "t:" + "|".join(texts), name="\n".join(texts)))
+            known = self.keep((TEXT, texts), Value(TEXT, name="\n".join(texts)))
         return known
 
     def generator(self, ref: FuncRef) -> Value:
@@ -343,6 +343,10 @@ def key_of(value: Value) -> str:
         tag, _, subject, detail = shared
         said = subject.key if isinstance(subject, FuncRef | ClassRef | Value) else subject
         return f"many:{tag}:{value.place}:{said}:{detail}"
+    if kind == TEXT:
+        texts = recipe[1]
+        assert isinstance(texts, tuple)
+        return "t:" + "|".join(texts)
     return f"{_SIGNS[kind]}:{of}" if kind != UNKNOWN else "?"
 
 

@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -52,7 +53,7 @@ def configured(texts: dict[str, str]) -> dict[FilePath, bytes]:
     return {FilePath(path): text.encode() for path, text in texts.items() if wants_config(FilePath(path))}
 
 
-def linked(texts: dict[str, str]) -> dict[FilePath, tuple[Edge, ...]]:
+def linked(texts: dict[str, str]) -> Mapping[FilePath, tuple[Edge, ...]]:
     return link(analysed(texts), configs=configured(texts)).edges
 
 
@@ -65,7 +66,7 @@ def edges(texts: dict[str, str], kind: EdgeKind) -> set[tuple[str, str]]:
     }
 
 
-def digest(found: dict[FilePath, tuple[Edge, ...]]) -> str:
+def digest(found: Mapping[FilePath, tuple[Edge, ...]]) -> str:
     return hashlib.sha256(msgspec.msgpack.encode(sorted(found.items()))).hexdigest()
 
 
@@ -147,7 +148,7 @@ def test_increments_give_what_a_full_link_gives(seed: int) -> None:
             state=result.state,
             digests=result.digests,
         )
-        held = {path: found for path, found in held.items() if path in after} | result.edges
+        held = {path: found for path, found in held.items() if path in after} | dict(result.edges)
         assert digest(held) == digest(linked(after))
         texts = after
 

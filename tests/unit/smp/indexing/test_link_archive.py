@@ -49,7 +49,7 @@ def test_each_process_goes_on_from_what_was_kept(seed: int, parts: tuple[str, ..
         after = edit_project(texts, chooser, project)
         result = _after(linker, reader, after, texts, result)
         whole += linker.linked_anew
-        held = {path: found for path, found in held.items() if path in after} | result.edges
+        held = {path: found for path, found in held.items() if path in after} | dict(result.edges)
         assert shown(held) == shown(link(reader.analysed(after), configs=configured(after)).edges)
         texts = after
     assert whole < 20, "most processes found what was kept"

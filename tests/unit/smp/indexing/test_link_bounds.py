@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from smp.domain.graph import Edge, EdgeKind, UnresolvedReason
@@ -16,7 +18,7 @@ LIBRARY = "def ready():\n    return steady()\n\ndef steady():\n    return 1\n" +
 )
 
 
-def edges_of(sources: dict[str, str]) -> dict[FilePath, tuple[Edge, ...]]:
+def edges_of(sources: dict[str, str]) -> Mapping[FilePath, tuple[Edge, ...]]:
     files = {FilePath(path): analyse(FilePath(path), text.encode()) for path, text in sources.items()}
     return link(files, configs={}).edges
 

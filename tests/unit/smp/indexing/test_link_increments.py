@@ -29,7 +29,7 @@ def test_after_any_edit_the_edges_are_those_of_a_link_of_everything(seed: int, p
         files, configs = reader.analysed(after), configured(after)
         touched = frozenset(FilePath(p) for p in texts.keys() | after.keys() if texts.get(p) != after.get(p))
         result = linker(files, configs=configs, changed=touched, state=result.state, digests=result.digests)
-        held = {path: found for path, found in held.items() if path in after} | result.edges
+        held = {path: found for path, found in held.items() if path in after} | dict(result.edges)
         assert shown(held) == shown(link(files, configs=configs).edges)
         texts = after
 

@@ -44,7 +44,7 @@ def test_workers_give_the_same_in_the_same_order() -> None:
     files = [source(f"m{n}.py", body + filler) for n in range(5)]
     assert sum(len(file.content) for file in files) > INLINE_BYTES
     found = list(analyse_files(split_batches(files), workers=2))
-    whole = [replace(one.analysis, nodes=one.nodes, bodies=one.bodies) for one in found]
+    whole = [replace(one.analysis, nodes=one.nodes, edges=one.edges, bodies=one.bodies) for one in found]
     assert whole == [analyse(file.path, file.content) for file in files]
     assert [one.node_count for one in found] == [len(one.nodes) for one in found]
 
