@@ -19,7 +19,6 @@ def test_ten_thousand_sequences_of_calls_break_no_promise(tmp_path: Path) -> Non
             max_examples=10_000,
             stateful_step_count=20,
             deadline=None,
-            derandomize=False,
             derandomize=True,
             database=None,
             suppress_health_check=list(HealthCheck),
