@@ -17,6 +17,9 @@ if [ "${1:-}" = --tests ]; then
     command -v chromedriver >/dev/null 2>&1 || need="$need chromium chromium-driver"
     # Neo4j is started from its jars, Weaviate is built (infra/neo4j/README.md, infra/weaviate/README.md)
     command -v java >/dev/null 2>&1 && command -v javac >/dev/null 2>&1 || need="$need default-jdk-headless"
+    # The docker driver's own daemon, and what makes the image of its boxes
+    command -v dockerd >/dev/null 2>&1 || need="$need docker.io"
+    command -v debootstrap >/dev/null 2>&1 || need="$need debootstrap"
     command -v mvn >/dev/null 2>&1 || need="$need maven"
     command -v go >/dev/null 2>&1 || need="$need golang-go"
 fi

@@ -396,7 +396,14 @@ def _bubblewrap(settings: Settings, clock: Clock) -> SandboxDriver:
     return BubblewrapDriver(settings, clock, tracer=EbpfTracer())
 
 
-DRIVERS: dict[str, Callable[[Settings, Clock], SandboxDriver]] = {"bubblewrap": _bubblewrap}
+def _docker(settings: Settings, clock: Clock) -> SandboxDriver:
+    from smp.adapters.sandbox_docker.driver import DockerDriver
+    from smp.adapters.tracer_ebpf.tracer import EbpfTracer
+
+    return DockerDriver(settings, clock, tracer=EbpfTracer())
+
+
+DRIVERS: dict[str, Callable[[Settings, Clock], SandboxDriver]] = {"bubblewrap": _bubblewrap, "docker": _docker}
 """How boxes are made, by `[sandbox] driver` (the names that `SandboxSettings.driver` takes)."""
 
 

@@ -96,6 +96,7 @@ class SessionsSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class SandboxSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Attributes:
     driver: How boxes are made; each name is a key of `smp.bootstrap.DRIVERS`.
+    runtime: Of the docker driver: the daemon's own when empty, `runc`, or gVisor's `runsc` where the daemon has it.
     setup: Command that installs what the project's tests need into the layer; empty: derived from the lock or
         requirements file that is found.
     python: Interpreter of the box; empty: CPython 3.13 or 3.12 where found, else the platform's own.
@@ -105,7 +106,8 @@ class SandboxSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     tracer: `monitoring` (in the traced process, no privileges) or `ebpf` (by the kernel; needs root and BCC).
     """
 
-    driver: Literal["bubblewrap"] = "bubblewrap"
+    driver: Literal["bubblewrap", "docker"] = "bubblewrap"
+    runtime: Literal["", "runc", "runsc"] = ""
     setup: str = ""
     requirements: tuple[str, ...] = ()
     python: str = ""

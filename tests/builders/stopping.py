@@ -27,7 +27,7 @@ from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, 
 
 from activities import heartbeat
 from smp.adapters.records_directory import DirectoryRecordFiles
-from smp.adapters.sandbox_bubblewrap.driver import BubblewrapDriver
+from smp.adapters.sandbox_bubblewrap.folder_driver import FolderDriver
 from smp.adapters.sessions_sqlite.file import SqliteFile
 from smp.domain.sandboxes import ChangedFile, Sandbox
 from smp.ports.record_files import RecordFile
@@ -125,13 +125,13 @@ def _stop_before_records(stops: Stops) -> None:
 
 
 def _stop_after_writing_boxes(stops: Stops) -> None:
-    write = BubblewrapDriver.write
+    write = FolderDriver.write
 
-    def stopping(self: BubblewrapDriver, box: Sandbox, files: Iterable[ChangedFile]) -> None:
+    def stopping(self: FolderDriver, box: Sandbox, files: Iterable[ChangedFile]) -> None:
         write(self, box, files)
         stops.numbered("box")
 
-    BubblewrapDriver.write = stopping  # type: ignore[method-assign]
+    FolderDriver.write = stopping  # type: ignore[method-assign]
 
 
 def _stop_at_beats(stops: Stops, modules: Iterable[Any]) -> None:

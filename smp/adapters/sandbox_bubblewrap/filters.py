@@ -12,6 +12,7 @@ import functools
 import stat
 import tempfile
 from types import ModuleType
+from typing import Literal
 
 from msgspec import Struct
 
@@ -104,42 +105,84 @@ def compile_filters() -> Filters:
     return Filters(box=_box_filter(pyseccomp), listener=_listener_filter(pyseccomp), calls=calls)
 
 
+class Argument(Struct, frozen=True, kw_only=True):
+    """A condition on an argument of a system call; `mask`: bits that MASKED_EQ looks at."""
+
+    index: int
+    operator: Literal["EQ", "NE", "GT", "MASKED_EQ"]
+    value: int
+    mask: int = 0
+
+
+class Rule(Struct, frozen=True, kw_only=True):
+    """A refusal: the call by name, or by number where libseccomp has no name for it, and the error it gets."""
+
+    call: str | int
+    error: int = errno.EPERM
+    arguments: tuple[Argument, ...] = ()
+
+
+def box_rules() -> tuple[Rule, ...]:
+    """All that a box is refused, whoever makes it; everything else is allowed, and other ABIs are killed."""
+    calls: tuple[str | int, ...] = (*_DENIED, *_DENIED_NUMBERS)
+    made = [Rule(call=call) for call in calls]
+    made += [
+        Rule(call="clone", arguments=(Argument(index=0, operator="MASKED_EQ", value=bit, mask=bit),))
+        for bit in _NEW_NAMESPACES
+    ]
+    # Pipes, sockets and files may be made by mknod; devices may not, nor the device 0/0 that overlayfs takes for a deletion.
+    made += [
+        Rule(call=name, arguments=(Argument(index=at, operator="MASKED_EQ", value=kind, mask=_FILE_TYPE),))
+        for name, at in (("mknod", 1), ("mknodat", 2))
+        for kind in (stat.S_IFCHR, stat.S_IFBLK)
+    ]
+    # The flags of clone3 lie behind a pointer; with ENOSYS the C library falls back to clone.
+    made.append(Rule(call="clone3", error=errno.ENOSYS))
+    made += _socket_rules()
+    made += [
+        Rule(call="ioctl", arguments=(Argument(index=1, operator="MASKED_EQ", value=request, mask=0xFFFFFFFF),))
+        for request in (_TIOCSTI, _TIOCLINUX)
+    ]
+    return tuple(made)
+
+
+def _socket_rules() -> list[Rule]:
+    def refused(*arguments: Argument) -> Rule:
+        return Rule(call="socket", arguments=arguments)
+
+    allowed = (_AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK)
+    families = [family for family in range(_AF_NETLINK) if family not in allowed]
+    made = [refused(Argument(index=0, operator="EQ", value=family)) for family in families]
+    made.append(refused(Argument(index=0, operator="GT", value=_AF_NETLINK)))
+    for family in (_AF_INET, _AF_INET6):
+        of_family = Argument(index=0, operator="EQ", value=family)
+        made += [
+            refused(of_family, Argument(index=1, operator="MASKED_EQ", value=kind, mask=0xF))
+            for kind in range(16)
+            if kind not in (_SOCK_STREAM, _SOCK_DGRAM)
+        ]
+        made += [refused(of_family, Argument(index=2, operator="EQ", value=protocol)) for protocol in _PROTOCOLS]
+    # NETLINK_ROUTE alone: getifaddrs needs it.
+    netlink = Argument(index=0, operator="EQ", value=_AF_NETLINK)
+    made.append(refused(netlink, Argument(index=2, operator="NE", value=0)))
+    made.append(Rule(call="socketpair", arguments=(Argument(index=0, operator="NE", value=_AF_UNIX),)))
+    return made
+
+
 def _box_filter(sc: ModuleType) -> bytes:
     made = sc.SyscallFilter(sc.ALLOW)
     made.set_attr(sc.Attr.ACT_BADARCH, sc.KILL_PROCESS)
-    refuse = sc.ERRNO(errno.EPERM)
-    for name in _DENIED:
-        number = sc.resolve_syscall(sc.Arch.NATIVE, name)
+    for rule in box_rules():
+        number = rule.call if isinstance(rule.call, int) else sc.resolve_syscall(sc.Arch.NATIVE, rule.call)
         if number >= 0:  # negative: this architecture has no such call
-            made.add_rule(refuse, number)
-    for number in _DENIED_NUMBERS:
-        made.add_rule(refuse, number)
-    for bit in _NEW_NAMESPACES:
-        made.add_rule(refuse, "clone", sc.Arg(0, sc.MASKED_EQ, bit, bit))
-    # Pipes, sockets and files may be made by mknod; devices may not, nor the device 0/0 that overlayfs takes for a deletion.
-    for name, position in (("mknod", 1), ("mknodat", 2)):
-        if sc.resolve_syscall(sc.Arch.NATIVE, name) >= 0:
-            for kind in (stat.S_IFCHR, stat.S_IFBLK):
-                made.add_rule(refuse, name, sc.Arg(position, sc.MASKED_EQ, _FILE_TYPE, kind))
-    # The flags of clone3 lie behind a pointer; with ENOSYS the C library falls back to clone.
-    made.add_rule(sc.ERRNO(errno.ENOSYS), "clone3")
-    allowed = (_AF_UNIX, _AF_INET, _AF_INET6, _AF_NETLINK)
-    for family in range(_AF_NETLINK):
-        if family not in allowed:
-            made.add_rule(refuse, "socket", sc.Arg(0, sc.EQ, family))
-    made.add_rule(refuse, "socket", sc.Arg(0, sc.GT, _AF_NETLINK))
-    for family in (_AF_INET, _AF_INET6):
-        for kind in range(16):
-            if kind not in (_SOCK_STREAM, _SOCK_DGRAM):
-                made.add_rule(refuse, "socket", sc.Arg(0, sc.EQ, family), sc.Arg(1, sc.MASKED_EQ, 0xF, kind))
-        for protocol in _PROTOCOLS:
-            made.add_rule(refuse, "socket", sc.Arg(0, sc.EQ, family), sc.Arg(2, sc.EQ, protocol))
-    # NETLINK_ROUTE alone: getifaddrs needs it.
-    made.add_rule(refuse, "socket", sc.Arg(0, sc.EQ, _AF_NETLINK), sc.Arg(2, sc.NE, 0))
-    made.add_rule(refuse, "socketpair", sc.Arg(0, sc.NE, _AF_UNIX))
-    for request in (_TIOCSTI, _TIOCLINUX):
-        made.add_rule(refuse, "ioctl", sc.Arg(1, sc.MASKED_EQ, 0xFFFFFFFF, request))
+            made.add_rule(sc.ERRNO(rule.error), number, *(_condition(sc, argument) for argument in rule.arguments))
     return _program(made)
+
+
+def _condition(sc: ModuleType, argument: Argument) -> object:
+    if argument.operator == "MASKED_EQ":
+        return sc.Arg(argument.index, sc.MASKED_EQ, argument.mask, argument.value)
+    return sc.Arg(argument.index, getattr(sc, argument.operator), argument.value)
 
 
 def _listener_filter(sc: ModuleType) -> bytes:

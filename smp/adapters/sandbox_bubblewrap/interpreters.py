@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from smp.domain.errors import SandboxFailed
 
-_ASK = (
+ASK = (
     "import json, os, sys, sysconfig; print(json.dumps(dict("
     "executable=os.path.realpath(getattr(sys, '_base_executable', '') or sys.executable), prefix=sys.base_prefix, "
     "version='%d.%d' % sys.version_info[:2], full=sys.version.split()[0], "
@@ -83,7 +83,8 @@ def find_interpreter(configured: str, cache_dir: Path, progress: Callable[[str],
         if found is not None and found.implementation == "cpython" and found.numbers() in TRACED:
             return found
     if os.geteuid() == 0 and shutil.which("debootstrap"):
-        made = _trixie(cache_dir, progress)
+        root = trixie_root(cache_dir, progress)
+        made = ask("/usr/bin/python3", chroot=str(root)) if root is not None else None
         if made is not None:
             return made
     for last in (shutil.which("python3") or "", "/usr/bin/python3", sys.executable):
@@ -95,7 +96,7 @@ def find_interpreter(configured: str, cache_dir: Path, progress: Callable[[str],
 
 def ask(executable: str, *, chroot: str = "") -> Interpreter | None:
     """What an interpreter says of itself; None when it does not run."""
-    command = [*(["chroot", chroot] if chroot else []), executable, "-I", "-S", "-c", _ASK]
+    command = [*(["chroot", chroot] if chroot else []), executable, "-I", "-S", "-c", ASK]
     try:
         done = subprocess.run(command, capture_output=True, timeout=30, check=True, stdin=subprocess.DEVNULL)
         return msgspec.structs.replace(msgspec.json.decode(done.stdout, type=Interpreter), root=chroot or "/")
@@ -126,7 +127,8 @@ def _newest_first(folder: Path, pattern: str) -> list[Path]:
         return []
 
 
-def _trixie(cache_dir: Path, progress: Callable[[str], None]) -> Interpreter | None:
+def trixie_root(cache_dir: Path, progress: Callable[[str], None]) -> Path | None:
+    """A Debian trixie root with CPython 3.13 and git, made once by debootstrap; None, told to `progress`, when that fails."""
     root = cache_dir / "python" / "trixie"
     if not root.is_dir():
         progress("making a Debian trixie root for CPython 3.13 (about a minute, once)")
@@ -136,10 +138,10 @@ def _trixie(cache_dir: Path, progress: Callable[[str], None]) -> Interpreter | N
         done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
         if done.returncode:
             shutil.rmtree(staging, ignore_errors=True)
-            progress(f"debootstrap failed ({done.stdout.strip()[-200:]}); using the platform's own Python")
+            progress(f"debootstrap failed ({done.stdout.strip()[-200:]})")
             return None
         try:
             os.rename(staging, root)
         except OSError:
             shutil.rmtree(staging, ignore_errors=True)  # another process was faster
-    return ask("/usr/bin/python3", chroot=str(root))
+    return root

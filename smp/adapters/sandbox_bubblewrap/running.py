@@ -35,7 +35,7 @@ UPLOAD_KB = 1024
 _MAX_WAYS = 64
 LOG_MB = 32
 """Kept of each stream of a command besides head and tail."""
-_VARIABLES = {
+VARIABLES = {
     "PATH": f"{PLACE}/bin:/usr/local/bin:/usr/bin:/bin",
     "HOME": "/home/agent",
     "USER": "agent",
@@ -107,7 +107,7 @@ def make_order(
         memory_mb=plan.sampled_memory_mb,
         binds=binds,
         files=_FILES,
-        environment=_VARIABLES | variables,
+        environment=VARIABLES | variables,
         limit_files=plan.groups,
         rlimits=plan.rlimits,
         seccomp=base64.b64encode(filters.box).decode(),

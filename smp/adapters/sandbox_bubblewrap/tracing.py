@@ -87,8 +87,7 @@ def watched(
         SandboxFailed: The kernel's tracer cannot be had any more.
     """
     if tracer is not TracerName.EBPF:
-        variables = {} if tracer is None else {"SMP_TRACE": "/smp/trace", "NODE_OPTIONS": _NODE_HOOK}
-        yield Watched(variables=variables, folder=folder, tracer=tracer)
+        yield Watched(variables=tracing_variables(tracer), folder=folder, tracer=tracer)
         return
     if tracing is None or not plan.gate:
         raise SandboxFailed("the box was made with the ebpf tracer, which this process does not have; run it as root")
@@ -97,9 +96,18 @@ def watched(
     try:
         programs = built_programs(folder.upper)
         with tracing.watch(plan.gate, str(inside / FILE), OFFSETS, interpreters, programs) as watch:
-            yield Watched(variables={"SMP_TRACE": "ebpf"}, folder=folder, tracer=tracer, watch=watch)
+            yield Watched(variables=tracing_variables(tracer), folder=folder, tracer=tracer, watch=watch)
     finally:
         remove_groups({plan.gate: {}})
+
+
+def tracing_variables(tracer: TracerName | None) -> dict[str, str]:
+    """What turns a tracer on in a box."""
+    if tracer is None:
+        return {}
+    if tracer is TracerName.EBPF:
+        return {"SMP_TRACE": "ebpf"}
+    return {"SMP_TRACE": "/smp/trace", "NODE_OPTIONS": _NODE_HOOK}
 
 
 def joined(variables: dict[str, str], chosen: dict[str, str]) -> dict[str, str]:

@@ -58,6 +58,11 @@ def unshare(flags: int) -> None:
     _check(_libc.unshare(flags), "unshare")
 
 
+def enter(namespace: int) -> None:
+    """Move the calling thread into the namespace that a descriptor of /proc/PID/ns names."""
+    _check(_libc.setns(namespace, 0), "setns")
+
+
 def mount(source: str, target: str, kind: str | None, *, flags: int = 0, options: str = "") -> None:
     """mount(2); an error names the target."""
     result = _libc.mount(
