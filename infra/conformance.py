@@ -1,10 +1,11 @@
 """Run the conformance kit against a live server on each fixture and hold the result against the recorded list.
 
-    python infra/conformance.py [--fixture NAME] [--group G …] [--check PATTERN …] [--record] [--profile server]
+    python infra/conformance.py [--fixture NAME] [--group G …] [--check PATTERN …] [--record] [--profile server] [--driver docker]
 
 `tests/conformance/not_passing.json` holds, per fixture, the checks that do not pass yet. It may only shrink: a check
 that fails and is not listed, or passes and still is, fails the run. `--record` removes entries that pass now. `--profile server` starts Neo4j
 and Weaviate for the run, in an empty folder, at the ports that `infra/servers.py` reads from the environment.
+`--driver docker` starts a Docker daemon of its own for the run.
 """
 
 from __future__ import annotations
@@ -78,6 +79,21 @@ def servers(profile: str, folder: Path) -> Iterator[None]:
         subprocess.run([*script, "down", "--data-dir", str(home)], check=True)
 
 
+@contextlib.contextmanager
+def daemon(driver: str, folder: Path) -> Iterator[None]:
+    """What a sandbox driver needs while the context is open, and the environment that chooses it."""
+    if driver != "docker":
+        yield
+        return
+    sys.path.insert(0, str(ROOT))
+    from tests.builders.docker_daemon import docker_daemon
+
+    (folder / "docker").mkdir()
+    with docker_daemon(folder / "docker") as address:
+        os.environ |= {"SMP_SANDBOX_DRIVER": driver, "DOCKER_HOST": address}
+        yield
+
+
 def run_fixture(kit: Path, fixture: str, options: argparse.Namespace, work: Path) -> dict[str, str]:
     """Checks that ran → problem, empty when passed."""
     checkout, report = work / fixture, work / f"{fixture}.json"
@@ -116,6 +132,7 @@ def main() -> int:
     parser.add_argument("--group", action="append")
     parser.add_argument("--check", action="append")
     parser.add_argument("--profile", choices=("embedded", "server"), default="embedded")
+    parser.add_argument("--driver", choices=("bubblewrap", "docker"), default="bubblewrap")
     parser.add_argument("--record", action="store_true", help="take checks that pass now off the list")
     options = parser.parse_args()
     kit = Path(os.environ.get("SMP_SHARED", ROOT.parent / "shared")) / "conformance"
@@ -123,7 +140,11 @@ def main() -> int:
         sys.exit(f"no conformance kit at {kit}: set SMP_SHARED")
     recorded: dict[str, list[str]] = json.loads(RECORD.read_text("utf-8"))
     good = True
-    with tempfile.TemporaryDirectory(prefix="smp-conformance-") as folder, servers(options.profile, Path(folder)):
+    with (
+        tempfile.TemporaryDirectory(prefix="smp-conformance-") as folder,
+        servers(options.profile, Path(folder)),
+        daemon(options.driver, Path(folder)),
+    ):
         for fixture in options.fixture or FIXTURES:
             print(f"-- {fixture}", flush=True)
             outcome = run_fixture(kit, fixture, options, Path(folder))

@@ -57,6 +57,17 @@ def static_stages() -> list[Stage]:
     ]
 
 
+def docker_stages(python: str, reports: Path) -> list[Stage]:
+    """The docker driver under the kit and under the attempts to break out; root's alone, since a daemon is started."""
+    if os.geteuid() != 0:
+        return []
+    groups = [word for group in ("sandbox", "linker", "notifications") for word in ("--group", group)]
+    return [
+        Stage("conformance-docker", [python, "infra/conformance.py", "--driver", "docker", *groups]),
+        pytest("breakout-docker", "tests/soak/test_breakout.py", "-k", "docker", reports=reports),
+    ]
+
+
 def stages_of(chore: str, reports: Path) -> list[Stage]:
     """The stages of a chore, in order."""
     python = str(BIN / "python")
@@ -77,6 +88,7 @@ def stages_of(chore: str, reports: Path) -> list[Stage]:
             Stage("cases", [python, "infra/cases.py"]),
             Stage("records", [python, str(shared() / "conformance" / "record_graph.py"), "--smp", str(BIN / "smp")]),
             Stage("conformance", [python, "infra/conformance.py"]),
+            *docker_stages(python, reports),
         ]
     if chore == "bench":
         return [

@@ -17,10 +17,12 @@ import pytest
 from smp.adapters.clock_system import SystemClock
 from smp.adapters.sandbox_bubblewrap.driver import BubblewrapDriver
 from smp.adapters.sandbox_bubblewrap.limits import Rights, present_rights
+from smp.adapters.sandbox_docker.driver import DockerDriver
 from smp.domain.ids import CommitSha, FilePath, SandboxId, SessionId
 from smp.domain.sandboxes import ChangedFile, Limits, Sandbox, SandboxSpec
 from smp.ports.sandbox_driver import SandboxDriver
 from smp.settings import load_settings
+from tests.builders import docker_daemon
 from tests.builders.alive_host import Host, alive_host
 from tests.builders.breakout import ALL, EPILOGUE, PRELUDE, Attempt
 
@@ -34,7 +36,12 @@ NEW_NAMESPACES = ["unshare", "--mount", "--pid", "--net", "--uts", "--ipc", "--f
 
 def _drivers() -> list[object]:
     own = pytest.param(present_rights(), id="root" if os.geteuid() == 0 else "user")
-    return [own, pytest.param(Rights(uid=None, groups=None), id="user")] if os.geteuid() == 0 else [own]
+    found: list[object] = [own]
+    if os.geteuid() == 0:
+        found.append(pytest.param(Rights(uid=None, groups=None), id="user"))
+    if docker_daemon.can_run():
+        found.append(pytest.param("docker", id="docker"))
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +60,15 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module", params=_drivers())
-def driver(request: pytest.FixtureRequest, repo: Path) -> SandboxDriver:
-    return BubblewrapDriver(load_settings(repo), SystemClock(), request.param)
+def driver(
+    request: pytest.FixtureRequest, repo: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[SandboxDriver]:
+    if request.param != "docker":
+        yield BubblewrapDriver(load_settings(repo), SystemClock(), request.param)
+        return
+    with docker_daemon.docker_daemon(tmp_path_factory.mktemp("docker")) as found, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DOCKER_HOST", found)
+        yield DockerDriver(load_settings(repo), SystemClock())
 
 
 @pytest.fixture(scope="module")

@@ -176,7 +176,6 @@ class DockerDriver(FolderDriver):
             "smp.owner": f"{owner.pid}:{owner.started}:{owner.boot}",
         }
         size = limits.disk_mb << 20
-        tmpfs = f"size={size},mode=0700,uid={uid},gid={uid},nosuid,nodev,exec"
         with docker_errors("the container cannot be made"):
             host = api.create_host_config(
                 network_mode="none",
@@ -186,7 +185,9 @@ class DockerDriver(FolderDriver):
                 security_opt=["no-new-privileges", f"seccomp={profile()}"],
                 read_only=True,
                 mounts=self._mounts(folder, lower, interpreter, labels, uid),
-                tmpfs={"/tmp": tmpfs.replace("0700", "1777"), "/home/agent": tmpfs, "/run": "size=64k,mode=0755"},  # noqa: S108
+                tmpfs=_memory_file_systems(size, uid),
+                # Docker turns IPv6 off where there is no network, and a box has its own ::1.
+                sysctls={"net.ipv6.conf.all.disable_ipv6": "0"},
                 shm_size=size,
                 mem_limit=limits.memory_mb << 20,
                 memswap_limit=limits.memory_mb << 20,
@@ -246,6 +247,18 @@ class DockerDriver(FolderDriver):
         chosen = self._settings.sandbox.environment
         tracing = tracing_variables(tracer)
         return VARIABLES | {"PYTHONPATH": ":".join([*source, "/work"])} | chosen | joined(tracing, chosen)
+
+
+def _memory_file_systems(size: int, uid: int) -> dict[str, str]:
+    """By place. The last two hide what Docker shows of the host's devices, modules and control groups."""
+    own = f"size={size},uid={uid},gid={uid},nosuid,nodev,exec"
+    return {
+        "/tmp": f"{own},mode=1777",  # noqa: S108 - a path in the box
+        "/home/agent": f"{own},mode=0700",
+        "/run": "size=64k,mode=0755",
+        "/sys": "size=64k,mode=0555",
+        "/sys/fs/cgroup": "size=4k,mode=0000",
+    }
 
 
 _PYTHONS: dict[str, Interpreter | None] = {}
