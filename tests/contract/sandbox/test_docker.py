@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import docker
 import pytest
+from msgspec.structs import replace
 
 from smp.adapters.clock_system import SystemClock
 from smp.adapters.sandbox_docker.driver import DockerDriver
+from smp.adapters.tracer_ebpf.tracer import EbpfTracer
 from smp.domain.errors import SandboxFailed
 from smp.domain.ids import CommitSha, FilePath, SandboxId, SessionId
 from smp.domain.sandboxes import ChangedFile, Execution, Limits, NetworkBlock, Sandbox, SandboxSpec, TracerName
@@ -95,6 +99,23 @@ def test_tests_run_with_the_packages_and_calls_are_counted(run: Run) -> None:
     assert "1 passed" in done.stdout
     assert done.outputs == {"kept.txt": b"kept\n"}
     assert done.trace is not None
+    assert ("test_double", "double", 1) in {
+        (call.caller.qualname, call.callee.qualname, call.count) for call in done.trace.calls
+    }
+
+
+def test_the_kernels_tracer_counts_in_a_container(settings: Settings, head: CommitSha) -> None:
+    tracer = EbpfTracer()
+    if tracer.missing():
+        pytest.skip(tracer.missing())
+    driver = DockerDriver(settings, SystemClock(), tracer=tracer)
+    box = driver.spawn(replace(spec(head), tracer=TracerName.EBPF))
+    try:
+        done = driver.execute(box, "python -m pytest -q tests", limits=Limits())
+    finally:
+        driver.destroy(box)
+    assert done.trace is not None
+    assert (done.trace.tracer, done.trace.missed_processes) == ("ebpf", 0)
     assert ("test_double", "double", 1) in {
         (call.caller.qualname, call.callee.qualname, call.count) for call in done.trace.calls
     }
@@ -193,6 +214,39 @@ def test_containers_of_a_dead_owner_are_reaped(driver: DockerDriver, daemon: str
         api.close()
     driver.reap(frozenset())
     assert labelled(daemon) == []
+
+
+def test_a_killed_owner_takes_the_command_with_him_and_the_reaper_the_rest(
+    driver: DockerDriver, head: CommitSha, daemon: str, settings: Settings
+) -> None:
+    program = (
+        "import sys; from pathlib import Path; from smp.adapters.clock_system import SystemClock; "
+        "from smp.adapters.sandbox_docker.driver import DockerDriver; from smp.domain.sandboxes import Limits, SandboxSpec; "
+        "from smp.settings import load_settings; driver = DockerDriver(load_settings(Path(sys.argv[1])), SystemClock()); "
+        "box = driver.spawn(SandboxSpec(sandbox_id='box_doomed', session_id='ses_test', commit_sha=sys.argv[2])); "
+        "driver.execute(box, 'touch /smp/out/begun; sleep 600', limits=Limits())"
+    )
+    owner = subprocess.Popen([sys.executable, "-c", program, str(settings.repo), head])
+    begun = settings.data_dir / "boxes" / "box_doomed" / "exchange" / "out" / "begun"
+    wait_until(begun.exists)
+    owner.kill()
+    owner.wait()
+    api = docker.APIClient(daemon, version="auto")
+    try:
+        wait_until(lambda: not api.containers(filters={"label": "smp.driver=docker"}))
+    finally:
+        api.close()
+    assert driver.reap(frozenset()) == ("box_doomed",)
+    assert labelled(daemon) == []
+    assert not begun.exists()
+    assert "box_doomed" not in Path("/proc/self/mountinfo").read_text()
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def test_an_image_that_is_not_to_be_had_is_an_error_that_says_what_is(driver: DockerDriver, head: CommitSha) -> None:
