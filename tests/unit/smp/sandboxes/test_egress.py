@@ -50,6 +50,6 @@ def test_the_environment_opens_ways_out_and_the_repository_does_not(tmp_path: Pa
 
 
 def test_a_driver_that_does_not_exist_is_refused_and_not_replaced(tmp_path: Path) -> None:
-    (tmp_path / "smp.toml").write_text('[sandbox]\ndriver = "docker"\n')
-    with pytest.raises(Invalid, match=r"docker.*sandbox\.driver"):
+    (tmp_path / "smp.toml").write_text('[sandbox]\ndriver = "jail"\n')
+    with pytest.raises(Invalid, match=r"jail.*sandbox\.driver"):
         load_settings(tmp_path, environ={})
