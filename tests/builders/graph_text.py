@@ -77,7 +77,7 @@ def _node(kind: NodeKind, ref: str, options: dict[str, str]) -> Node:
         file=FilePath(path) if lies_in_file else None,
         language="python",
         start_line=int(options.get("line", "1")),
-        end_line=int(options.get("end", options.get("line", "1"))),
+        end_line=int(options.get("end", "0")),
         signature=options.get("sig"),
         parameters=parameters,
         return_type=options.get("returns"),
