@@ -15,21 +15,19 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from smp.domain.errors import ForgeBusy, ForgeFailed, Invalid
+from smp.domain.errors import ForgeBusy, ForgeFailed, Invalid, Unavailable
 from smp.domain.handoffs import BranchChange, ConflictHunk, FileConflict, PullRequest, PushedBranch
 from smp.domain.ids import CommitSha, FilePath
 from smp.domain.sandboxes import ChangedFile
 from smp.domain.swarms import BranchClash, SwarmBranch
+from smp.host_git import HostGit
 from smp.ports.forge import Forge
 from smp.settings import Settings
 
 REMOTE = "origin"
 _LOCAL_SECONDS = 120
 _NETWORK_SECONDS = 300
-_SAFE = (
-    "-c", "core.hooksPath=/dev/null", "-c", "commit.gpgSign=false", "-c", "core.fsmonitor=false", "-c", "gc.auto=0",
-    "-c", "core.autocrlf=false", "-c", "protocol.ext.allow=never",
-)  # fmt: skip
+_SETTINGS = ("-c", "core.autocrlf=false")
 _PASSING = re.compile(
     r"could not resolve host|failed to connect|connection (?:timed out|refused|reset|closed)|operation timed out|early eof"
     r"|returned error: (?:429|5\d\d)|no route to host|network is unreachable|temporary failure in name resolution",
@@ -58,6 +56,7 @@ class GitForge(Forge):
         """user, token: Offered to an https remote that takes no credential of the user's own; passed by environment, so
         that no process list shows them, and past the user's credential helpers, which would store them."""
         self._repo = settings.repo
+        self._host = HostGit(settings.repo)
         self._user, self._token = user, token
 
     def conflicts(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> tuple[FileConflict, ...]:
@@ -287,22 +286,10 @@ class GitForge(Forge):
         check: bool = True,
         seconds: int = _LOCAL_SECONDS,
     ) -> subprocess.CompletedProcess[bytes]:
-        clean = {
-            key: value for key, value in os.environ.items() if not key.startswith("GIT_") or key == "GIT_SSH_COMMAND"
-        }
-        clean |= {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"} | (env or {})
         try:
-            done = subprocess.run(
-                ["git", *_SAFE, *options, *arguments],
-                cwd=self._repo,
-                env=clean,
-                input=stdin,
-                capture_output=True,
-                timeout=seconds,
-                check=False,
-            )
-        except FileNotFoundError as error:
-            raise ForgeFailed("git is not installed; install it and repeat") from error
+            done = self._host.run(*_SETTINGS, *options, *arguments, stdin=stdin, more=env, timeout_s=seconds)
+        except Unavailable as error:
+            raise ForgeFailed(error.message) from error
         except subprocess.TimeoutExpired as error:
             raise ForgeBusy(
                 f"git {arguments[0]} did not end within {seconds} s; check the remote and repeat"

@@ -7,13 +7,12 @@ repository. Records may be kept under version control: they are read as text tha
 from __future__ import annotations
 
 import os
-import subprocess
 
 from smp.domain.errors import Invalid
+from smp.host_git import HostGit
 from smp.ports.record_files import RecordFile
 from smp.settings import Settings
 
-_GIT_TIMEOUT_S = 60
 _REGULAR = frozenset({"100644", "100755"})
 _HARMLESS = frozenset({".gitignore", RecordFile.EPISODES.value, RecordFile.FACTS.value, RecordFile.RULES.value})
 
@@ -27,12 +26,7 @@ def refuse_shipped_state(settings: Settings) -> None:
     if not settings.data_dir.is_relative_to(settings.repo) or not os.path.lexists(settings.data_dir):
         return
     folder = settings.data_dir.relative_to(settings.repo).as_posix()
-    listed = subprocess.run(
-        ["git", "-C", str(settings.repo), "ls-files", "-s", "-z", "--", f":(literal){folder}"],
-        capture_output=True,
-        timeout=_GIT_TIMEOUT_S,
-        check=False,
-    )
+    listed = HostGit(settings.repo).run("ls-files", "-s", "-z", "--", f":(literal){folder}")
     for entry in listed.stdout.split(b"\0") if listed.returncode == 0 else ():
         head, _, path = os.fsdecode(entry).partition("\t")
         name = path.removeprefix(folder).lstrip("/")

@@ -18,6 +18,7 @@ import msgspec
 from smp.domain.errors import Invalid
 from smp.domain.ids import CommitSha, FilePath
 from smp.domain.runs import Edit, EditList, EditStep
+from smp.host_git import HostGit
 
 EMPTY_TREE_MODE = "000000"
 
@@ -101,31 +102,20 @@ class _Git:
     """git on a repository's objects, writing nothing into it."""
 
     def __init__(self, repo: Path, scratch: Path) -> None:
-        self._repo = repo
         objects = scratch / "objects"
         objects.mkdir()
-        common = subprocess.run(
-            ["git", "-C", str(repo), "rev-parse", "--path-format=absolute", "--git-common-dir"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        self._host = HostGit(repo)
+        common = self._host.run("rev-parse", "--path-format=absolute", "--git-common-dir")
         if common.returncode != 0:
             raise Invalid(f"{str(repo)!r} is no git repository; make one with git init and a first commit", path="repo")
-        self._environment = os.environ | {
+        self._own = {
             "GIT_INDEX_FILE": str(scratch / "index"),
             "GIT_OBJECT_DIRECTORY": str(objects),
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES": str(Path(common.stdout.strip()) / "objects"),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": os.fsdecode(common.stdout.rstrip(b"\n")) + "/objects",
         }
 
     def try_run(self, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run(
-            ["git", "-C", str(self._repo), *arguments],
-            input=stdin,
-            capture_output=True,
-            env=self._environment,
-            check=False,
-        )
+        return self._host.run(*arguments, stdin=stdin, more=self._own)
 
     def run(self, *arguments: str) -> bytes:
         done = self.try_run(*arguments)

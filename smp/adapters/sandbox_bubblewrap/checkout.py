@@ -1,7 +1,7 @@
 """Read-only checkouts of commits, and the private git directory of a box.
 
-`lower/<sha>` is made once per commit by git itself (modes, links, line ends and filters as a checkout of the user would
-have them) with a private index, so that neither the working tree nor anything in the repository's git directory is
+`lower/<sha>` is made once per commit by git itself (modes, links, line ends and the user's own filters as in a checkout of
+the user's; filters of the repository's configuration do not run) with a private index, so that neither the working tree nor anything in the repository's git directory is
 touched. A box never sees that git directory: it gets one of its own whose objects are borrowed, read-only.
 """
 
@@ -17,16 +17,15 @@ from pathlib import Path
 from msgspec import Struct
 
 from smp.adapters.sandbox_bubblewrap.once import make_once, remove_once, storage_errors
-from smp.domain.errors import Invalid, SandboxFailed
+from smp.domain.errors import Invalid, SandboxFailed, Unavailable
 from smp.domain.ids import CommitSha
+from smp.host_git import HostGit
 
 OBJECTS = "/opt/git-objects"
 _TIMEOUT_S = 600
 # Without these the first `git status` in a box reads every file, as inodes and change times differ in each overlay.
 _INDEX_OPTIONS = {"core.trustctime": "false", "core.checkStat": "minimal", "core.untrackedCache": "false"}
 _CHECKOUT_OPTIONS = _INDEX_OPTIONS | {
-    "core.hooksPath": "/dev/null",
-    "core.fsmonitor": "false",
     "core.bare": "false",
     "core.sparseCheckout": "false",
     "core.splitIndex": "false",
@@ -35,35 +34,25 @@ _CHECKOUT_OPTIONS = _INDEX_OPTIONS | {
 
 
 class Repository(Struct, frozen=True, kw_only=True):
-    """git_dir: its own git directory. objects: folders of its object store, borrowed ones included."""
+    """root: the work tree. git_dir: its own git directory. objects: folders of its object store, borrowed ones included."""
 
+    root: Path
     git_dir: Path
     objects: tuple[Path, ...]
     object_format: str
     shallow: str
 
 
-def git(arguments: list[str], *, environment: dict[str, str] | None = None, cwd: Path | None = None) -> str:
+def _git(host: HostGit, *arguments: str, environment: dict[str, str] | None = None, cwd: Path | None = None) -> str:
     """Output of a git command.
 
     Raises:
         SandboxFailed: git is not installed, or refuses.
     """
-    variables = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    variables |= {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"} | (environment or {})
     try:
-        done = subprocess.run(
-            ["git", *arguments],
-            capture_output=True,
-            env=variables,
-            cwd=cwd,
-            timeout=_TIMEOUT_S,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            umask=0o022,
-        )
-    except FileNotFoundError as error:
-        raise SandboxFailed("git is missing; install it: apt-get install git") from error
+        done = host.run(*arguments, more=environment, cwd=cwd, timeout_s=_TIMEOUT_S, umask=0o022)
+    except Unavailable as error:
+        raise SandboxFailed(error.message) from error
     except subprocess.TimeoutExpired as error:
         raise SandboxFailed(f"git {arguments[0]} did not finish in {_TIMEOUT_S} s") from error
     if done.returncode:
@@ -78,9 +67,9 @@ def find_repository(repo: Path) -> Repository:
     Raises:
         Invalid: The folder is no git repository.
     """
-    trust = ["-c", f"safe.directory={repo}"]
+    host = HostGit(repo, trusted=True)
     try:
-        told = git([*trust, "rev-parse", "--absolute-git-dir", "--git-common-dir"], cwd=repo).splitlines()
+        told = _git(host, "rev-parse", "--absolute-git-dir", "--git-common-dir").splitlines()
     except SandboxFailed as error:
         if "not a git repository" in error.message:
             raise Invalid(f"{str(repo)!r} is no git repository; make one with git init", path="repo") from error
@@ -88,11 +77,12 @@ def find_repository(repo: Path) -> Repository:
     git_dir = Path(told[0])
     common = (repo / told[1]).resolve()
     try:
-        object_format = git(["config", "--file", str(common / "config"), "extensions.objectformat"])
+        object_format = _git(host, "config", "--file", str(common / "config"), "extensions.objectformat")
     except SandboxFailed:
         object_format = ""  # unset: SHA-1
     shallow = common / "shallow"
     return Repository(
+        root=repo,
         git_dir=git_dir,
         objects=_object_stores(common / "objects"),
         object_format=object_format,
@@ -131,7 +121,8 @@ def make_lower(boxes: Path, repository: Repository, commit: CommitSha, *, owner:
             "GIT_WORK_TREE": str(staging),
             "GIT_INDEX_FILE": str(index),
         }
-        git([*options, "read-tree", "--reset", "-u", commit], environment=environment, cwd=staging)
+        host = HostGit(repository.root, trusted=True)
+        _git(host, *options, "read-tree", "--reset", "-u", commit, environment=environment, cwd=staging)
         with storage_errors("cannot keep the checkout"):
             if owner is not None:
                 give_tree(staging, owner)

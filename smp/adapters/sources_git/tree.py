@@ -27,6 +27,7 @@ from smp.adapters.sources_git.watching import watching
 from smp.domain.errors import Invalid, Unavailable
 from smp.domain.ids import CommitSha, ContentHash, FilePath
 from smp.domain.paths import MAX_FOLDERS
+from smp.host_git import HostGit
 from smp.ports.source_tree import CommitInfo, Listing, SkippedFile, SourceFile, SourceTree
 from smp.settings import Settings
 
@@ -64,6 +65,7 @@ class GitSourceTree(SourceTree):
     def __init__(self, settings: Settings) -> None:
         self._root = Path(os.path.realpath(settings.repo))
         self._prefix = str(self._root) + os.sep
+        self._git = HostGit(self._root)
         self._limit = settings.index.max_file_bytes
         self._data_dir = settings.data_dir
         self._seen: dict[FilePath, Seen] = {}
@@ -384,9 +386,9 @@ class GitSourceTree(SourceTree):
         arguments = ["log", "-p", "-U0", "--no-merges", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv"]
         arguments += [f"--since={since_days}.days", f"--max-count={HISTORY_LIMIT}", f"--format={COMMIT_FORMAT}"]
         process = subprocess.Popen(
-            self._command(*arguments),
+            ["git", *arguments],
             cwd=self._root,
-            env=self._environment(),
+            env=self._git.environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -417,29 +419,9 @@ class GitSourceTree(SourceTree):
         done = self._run("check-ignore", "-z", "--stdin", stdin=request, check=False)
         return frozenset(FilePath(os.fsdecode(name)) for name in done.stdout.split(b"\0") if name)
 
-    @staticmethod
-    def _command(*arguments: str) -> tuple[str, ...]:
-        return ("git", "-c", "core.quotepath=off", "-c", "core.fsmonitor=false", *arguments)
-
-    @staticmethod
-    def _environment() -> dict[str, str]:
-        """Ours without what would point git elsewhere."""
-        inherited = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-        return inherited | {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-
     def _run(self, *arguments: str, stdin: bytes = b"", check: bool = True) -> subprocess.CompletedProcess[bytes]:
         try:
-            done = subprocess.run(
-                self._command(*arguments),
-                cwd=self._root,
-                input=stdin,
-                capture_output=True,
-                env=self._environment(),
-                timeout=GIT_TIMEOUT_S,
-                check=False,
-            )
-        except FileNotFoundError as error:
-            raise Unavailable("git is not installed or not on PATH; install it", backend="git") from error
+            done = self._git.run(*arguments, stdin=stdin, timeout_s=GIT_TIMEOUT_S)
         except subprocess.TimeoutExpired as error:
             raise Unavailable(
                 f"git {arguments[0]} took more than {GIT_TIMEOUT_S} s; repeat the call", backend="git"
