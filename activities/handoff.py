@@ -38,6 +38,7 @@ class HandoffActivities:
         """Hand the verified box to a reviewer. Idempotent by content: asking again finds the same handoff."""
         session = self._services.sessions.require(step.session_id, driver=step.driver, method="smp/handoff/review")
         box = self._services.sandboxes.get(step.sandbox_id, session_id=step.session_id)
+        self._services.indexer.ensure_fresh()
         asked = self._services.reviews.request(session, box, step.reviewer, step.verify_id)
         return contract.ReviewAsked(handoff_id=asked.id, reviewer_session=asked.reviewer_session)
 
@@ -63,6 +64,7 @@ class HandoffActivities:
         session = self._services.sessions.require(step.session_id, driver=step.driver, method="smp/handoff/pr")
         box = self._services.sandboxes.get(step.sandbox_id, session_id=step.session_id)
         request = PullRequestRequest(title=step.title, issue_refs=step.issue_refs, verify_id=step.verify_id)
+        self._services.indexer.ensure_fresh()
         result = self._services.handoff.pull_request(session, box, request, key=step.key)
         published = result.pull_request
         if published is None:

@@ -46,6 +46,7 @@ class IntegrityActivities:
         """
         if step.declared:
             return contract.Targets(pairs=tuple(sorted(step.declared)))
+        self._services.indexer.ensure_fresh()
         changes = [
             FileChange(path=file.path, content=file.content)
             if file.content is not None
@@ -95,6 +96,7 @@ class IntegrityActivities:
         """Do these tests notice when the changed lines are wrong? Idempotent by `key`: the first verdict stands."""
         session = self._services.sessions.require(step.session_id, driver=step.driver, method="smp/verify/integrity")
         box = self._services.sandboxes.get(step.sandbox_id, session_id=step.session_id)
+        self._services.indexer.ensure_fresh()
         report = self._services.integrity.verify(
             session,
             box,

@@ -66,6 +66,7 @@ class SandboxActivities:
         A failing test is a verdict, not an error. A try that died is run again from the start.
         """
         session = self._services.sessions.require(step.session_id, driver=step.driver, method="smp/sandbox/execute")
+        self._services.indexer.ensure_fresh()
         self._services.sessions.note_command(session, step.sandbox_id, step.command, key=step.key)
         record = self._services.sandboxes.execute(
             step.sandbox_id,

@@ -1,4 +1,7 @@
-"""Activities on the session itself: claim, judge, save, tell the memory, undo, close."""
+"""Activities on the session itself: claim, judge, save, tell the memory, undo, close.
+
+Those that judge by the graph bring it along first, as the protocol's methods do: a worker may live for weeks.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,7 @@ class SessionActivities:
     @activity.defn(name=contract.SESSION_OPEN, no_thread_cancel_exception=True)
     def open(self, step: contract.OpenStep) -> contract.Opened:
         """Claim the session for this run. Idempotent by session id and driver; anyone else is refused."""
+        self._services.indexer.ensure_fresh()
         opened = self._services.sessions.open(
             OpenSession(
                 session_id=SessionId(step.session_id),
@@ -59,6 +63,7 @@ class SessionActivities:
     @activity.defn(name=contract.SESSION_GUARD, no_thread_cancel_exception=True)
     def guard(self, step: contract.ChangeStep) -> contract.Judgement:
         """May these files be written? Idempotent by `key` and file; the worst verdict counts."""
+        self._services.indexer.ensure_fresh()
         files = loaded(self._services.artifacts, step.change)
         proposed = tuple(map(as_change, files))
         reports = [
@@ -84,6 +89,7 @@ class SessionActivities:
     @activity.defn(name=contract.SESSION_DRYRUN, no_thread_cancel_exception=True)
     def dryrun(self, step: contract.ChangeStep) -> contract.Judgement:
         """What would these files, taken together, break? Idempotent by `key`; writes nothing."""
+        self._services.indexer.ensure_fresh()
         changes = tuple(as_change(file) for file in loaded(self._services.artifacts, step.change))
         report = self._services.sessions.dryrun(step.session_id, changes, driver=step.driver, key=step.key)
         verdict = Verdict.SAFE if report.verdict is DryrunVerdict.SAFE else Verdict.BREAKING

@@ -110,6 +110,24 @@ def test_a_bug_is_shown_fixed_verified_and_pushed(shop: Shop) -> None:
     _settled(shop, services, outcome)
 
 
+def test_a_worker_judges_by_the_tree_as_it_is_now(shop: Shop) -> None:
+    """Its index was made before the caller and its test came; an orchestrator that starts the run refreshes nothing."""
+    services = build_platform(shop.settings)
+    services.indexer.refresh()
+    caller = "from shop.prices import discounted\n\n\ndef total(cents: int) -> int:\n    return discounted(cents, 0)\n"
+    (shop.repo / "shop/totals.py").write_text(caller)
+    shop.git("add", "shop/totals.py")
+    shop.git("commit", "-q", "-m", "totals")
+    with shop.worker():
+        run = services.runs.start_session(_request(services, _edits({PRICES: FIXED, TEST_FILE: TESTS})))
+        outcome = services.runs.result(run, timeout_ms=240_000)
+    assert outcome.status == "completed", outcome.detail
+    assert outcome.report is not None
+    report = Path(outcome.report).read_text()
+    assert "called by 2 unchanged definitions in 2 files" in report
+    _settled(shop, services, outcome)
+
+
 def test_mutants_that_survive_send_the_agent_back_for_better_tests(shop: Shop) -> None:
     services = build_platform(shop.settings)
     services.indexer.refresh()

@@ -157,6 +157,7 @@ def pull_request(params: PullRequestParams, ctx: RequestContext) -> OpenResult |
         ),
         verify_id=VerifyId(verify_id) if verify_id is not None else None,
     )
+    services.indexer.ensure_fresh()
     return pull_request_result(services.handoff.pull_request(session, box, request))
 
 

@@ -107,6 +107,7 @@ def integrity(params: IntegrityParams, ctx: RequestContext) -> PassedResult | Fa
     services = ctx.services
     box = services.sandboxes.get(params.sandbox_id)
     session = services.sessions.require(box.spec.session_id, method="smp/verify/integrity")
+    services.indexer.ensure_fresh()
     report = services.integrity.verify(session, box, params.target_file, params.test_file)
     services.sessions.note_verdict(session, report)
     return integrity_result(report)

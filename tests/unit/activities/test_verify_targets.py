@@ -65,7 +65,7 @@ class Bench:
         self.log: list[ExecutionRecord] = []
         services = SimpleNamespace(
             integrity=self.gate,
-            indexer=SimpleNamespace(view=lambda changes: build_store(GRAPH)),
+            indexer=SimpleNamespace(view=lambda changes: build_store(GRAPH), ensure_fresh=lambda: None),
             sessions=SimpleNamespace(require=lambda session_id, **_: SESSION),
             sandboxes=SimpleNamespace(
                 get=lambda sandbox_id, **_: self.box,
