@@ -8,11 +8,11 @@ call that died half-way can be repeated and somebody else's commit on the branch
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 import subprocess
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from smp.domain.errors import ForgeBusy, ForgeFailed, Invalid, Unavailable
@@ -20,6 +20,7 @@ from smp.domain.handoffs import BranchChange, ConflictHunk, FileConflict, PullRe
 from smp.domain.ids import CommitSha, FilePath
 from smp.domain.sandboxes import ChangedFile
 from smp.domain.swarms import BranchClash, SwarmBranch
+from smp.handoff.overlaps import Groups, candidates, not_by_lines, touched
 from smp.host_git import HostGit
 from smp.ports.forge import Forge
 from smp.settings import Settings
@@ -82,10 +83,18 @@ class GitForge(Forge):
                     f"git fetch {REMOTE} smp/{branch.session_id} and repeat",
                     branch=f"smp/{branch.session_id}",
                 )
-        found = []
-        for one, other in itertools.combinations(branches, 2):
-            shared = tuple(sorted(set(one.files) & set(other.files)))
-            names = self._unmergeable(one.head_sha, other.head_sha, shared) if shared else {}
+        shared = self._shared(branches)
+        whole = not_by_lines(self._git, shared)
+        changes = [
+            {file: change for file, change in touched(self._git, branch, whole).items() if file in branch.files}
+            for branch in branches
+        ]
+        found, groups = [], Groups()
+        for first, second, common in candidates(changes):
+            if groups.joined(first, second, common):
+                continue
+            one, other = branches[first], branches[second]
+            names = self._unmergeable(one.head_sha, other.head_sha, common)
             files = tuple(
                 name
                 for name, certain in sorted(names.items())
@@ -93,7 +102,14 @@ class GitForge(Forge):
             )
             if files:
                 found.append(BranchClash(sessions=(one.session_id, other.session_id), files=files))
+                groups.join(first, second, files)
         return tuple(found)
+
+    @staticmethod
+    def _shared(branches: tuple[SwarmBranch, ...]) -> tuple[FilePath, ...]:
+        """Files that more than one of them changes."""
+        counts = Counter(file for branch in branches for file in branch.files)
+        return tuple(sorted(file for file, count in counts.items() if count > 1))
 
     def publish(self, change: BranchChange, files: tuple[ChangedFile, ...]) -> PullRequest:
         """See the port; errors are those of `push`."""

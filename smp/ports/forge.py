@@ -18,7 +18,8 @@ class Forge(abc.ABC):
     def clashes(self, branches: tuple[SwarmBranch, ...]) -> tuple[BranchClash, ...]:
         """Pairs of published branches that do not merge with one another, in the order given; nothing is changed.
 
-        Only two that share a file are tried.
+        Only two that touch the same part of a file are tried, and of those that clash in a file no more than connect them:
+        two that both clash there with others are in one group already.
 
         Raises:
             ForgeFailed: A commit is not there.
