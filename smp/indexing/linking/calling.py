@@ -86,10 +86,10 @@ class Calling(ClassMaking, abc.ABC):
         if kind == FUNC:
             assert isinstance(value.ref, FuncRef)
             self._called_on(state, value.ref, at)
-            self.call_function(state, value.ref, None, arguments, result)
+            self.call_function(state, value.ref, None, arguments, result, at)
         elif kind == BOUND:
             assert isinstance(value.ref, FuncRef)
-            self.call_function(state, value.ref, value.recv, arguments, result)
+            self.call_function(state, value.ref, value.recv, arguments, result, at)
             self.into_overrides(state, value.ref, value.recv, arguments)
         elif kind == CLASS:
             self.construct(state, value, arguments, result, at)
@@ -171,15 +171,23 @@ class Calling(ClassMaking, abc.ABC):
         return bool(found.functions)
 
     def call_function(
-        self, state: UnitState, ref: FuncRef, recv: Value | None, arguments: tuple[Argument, ...], result: int
+        self,
+        state: UnitState,
+        ref: FuncRef,
+        recv: Value | None,
+        arguments: tuple[Argument, ...],
+        result: int,
+        at: int = NOTHING,
     ) -> None:
-        """Binds arguments to parameters and gives the result."""
+        """Binds arguments to parameters and gives the result. at: The CALL op whose arguments they are, if they are one's."""
         decl = ref.decl
         self.program.read(ref)
         shift = 1 if recv is not None and decl.flags & bits.F_RECEIVER_PARAM else 0
         bound = self.bind(state, ref, shift, arguments, recv)
         if decl.yields:
             state.add(result, self.intern.generator(ref))
+            return
+        if self.overloaded_result(state, ref, recv, arguments, at, result):
             return
         if self.generic_result(state, ref, recv, arguments, bound, result):
             return
@@ -211,11 +219,11 @@ class Calling(ClassMaking, abc.ABC):
                 if node != NOTHING and recv is not None:
                     self.watch(state, node, self.COMPUTED, recv, result)
             elif recv is not None:
-                self._symbolic_receiver(state, recv, what, result)
+                self.symbolic_receiver(state, recv, what, result)
             elif arguments and decl.flags & bits.F_RECEIVER_PARAM and arguments[0][2] != NOTHING and what == "receiver":
                 state.link(arguments[0][2], result)
 
-    def _symbolic_receiver(self, state: UnitState, recv: Value, what: str, result: int) -> None:
+    def symbolic_receiver(self, state: UnitState, recv: Value, what: str, result: int) -> None:
         if what == "receiver":
             state.add(result, recv)
         elif recv.kind == CLASS and isinstance(recv.ref, ClassRef):
@@ -225,6 +233,18 @@ class Calling(ClassMaking, abc.ABC):
             self._calling.add(recv)
             self.call_method(state, recv, self.tables.call_method or "", (), result)
             self._calling.discard(recv)
+
+    @abc.abstractmethod
+    def overloaded_result(
+        self,
+        state: UnitState,
+        ref: FuncRef,
+        recv: Value | None,
+        arguments: tuple[Argument, ...],
+        at: int,
+        result: int,
+    ) -> bool:
+        """The result of a function with declared overloads; False for any other."""
 
     @abc.abstractmethod
     def generic_result(

@@ -14,12 +14,12 @@ from typing import Any, Protocol
 
 from smp.indexing.linking.flow import Key, Log, Mail, Settled, UnitState, members
 from smp.indexing.linking.program import Program
-from smp.indexing.linking.values import BOUND, CLASS, FUNC, MANY, PARTIAL, Value
+from smp.indexing.linking.values import BOUND, CLASS, FUNC, INST, MANY, PARTIAL, Value
 
 MAX_LEVELS = 12
 """Exchanges; what is still on its way then makes its node unknown (design/linking.md section 2)."""
 MAX_SHARED = 32
-"""Values that a shared key carries; a key that would carry more carries *unknown* besides what it has delivered …"""
+"""Different values that a shared key carries; a key that would carry more carries *unknown* besides what it has delivered …"""
 MAX_FUNCTIONS = 512
 """… but so many functions in a parameter, field or container: a registry holds hundreds, each put there by name. What a
 function returns is not for each of its callers, and objects of dozens of classes in one place come through everything."""
@@ -50,6 +50,11 @@ class Record:
     def given(self, level: int, key: Key) -> tuple[Value | None, ...]:
         """Of the mail after a level."""
         return self.mail.get(level, {}).get(key, ())
+
+
+def _different(values: Collection[Value]) -> int:
+    """How many values there are; instances of one class, as such or of it and those below, are one."""
+    return len({value.ref if value.kind == INST else value for value in values})
 
 
 def _logged(events: list[Any]) -> Log:
@@ -293,7 +298,7 @@ class Exchange(abc.ABC):
             mail.setdefault(key[1], {})[key] = (None,)
         if len(present) < 2 or not together:
             return
-        if last or len(together) > MAX_SHARED:
+        if last or (len(together) > MAX_SHARED and _different(together) > MAX_SHARED):
             common = set(together).intersection(*(held for _, held in present))
             if common == together:
                 return

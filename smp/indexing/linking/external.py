@@ -5,10 +5,11 @@ from __future__ import annotations
 import abc
 
 from smp.domain.source import NOTHING, ArgKind
-from smp.indexing.linking.calling import MAX_PARTIAL, Calling
+from smp.indexing.linking.calling import MAX_PARTIAL
 from smp.indexing.linking.class_making import CLASS_ARGUMENTS
 from smp.indexing.linking.flow import UnitState, element_key, op_key
 from smp.indexing.linking.handing import Argument
+from smp.indexing.linking.overloaded import Overloaded
 from smp.indexing.linking.values import (
     BOUND,
     CLASS,
@@ -26,7 +27,7 @@ from smp.indexing.linking.values import (
 from smp.languages.base import Transfer
 
 
-class External(Calling, abc.ABC):
+class External(Overloaded, abc.ABC):
     """What a call of something external does."""
 
     def call_partial(

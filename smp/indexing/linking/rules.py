@@ -581,7 +581,7 @@ class Rules(ComputedNames):
     CALL, ATTR, STORE_ATTR, STORE_ITEM, ITEM, ITER, ENTER, AWAIT, UNPACK, NARROW_IN, NARROW_OUT, BIND, BINARY, SPREAD, \
         DECORATOR_RESULT, ARGUMENT, STAR_ARGUMENT, MAP_ARGUMENT, TRANSFER, RECORD, DECLARED, CONTEXT, WHERE, EXTENDED, PART, \
         INFERRED, LIBRARY, HANDED, RECEIVES, BESIDE, AROUND, AROUND_STORE, KEYED, OF_KIND, NAMED_LIKE, \
-        CLASS_BASE, NAMESPACE, MADE, COMPUTED, NAMED, NAMED_FROM = range(41)  # fmt: skip
+        CLASS_BASE, NAMESPACE, MADE, COMPUTED, NAMED, NAMED_FROM, OVERLOAD, RETURNED = range(43)  # fmt: skip
 
     def bind_rules(self) -> None:
         """Fills the table of rules, in the order of their numbers."""
@@ -592,5 +592,5 @@ class Rules(ComputedNames):
             self.on_record, self.on_declared, self.contextual, self.on_where, self.on_extended,
             self.on_part, self.on_inferred, self.on_library, self.on_handed, self.on_receives, self.on_beside, self.on_around,
             self.on_around_store, self.on_keyed, self.on_of_kind, self.on_named_like, self.on_class_base, self.on_namespace,
-            self.on_made, self.on_computed, self.on_named, self.on_named_from,
+            self.on_made, self.on_computed, self.on_named, self.on_named_from, self.on_overload, self.on_returned,
         ]  # fmt: skip

@@ -10,7 +10,7 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from smp.domain.source import NOTHING, FileSummary, encode_sites
+from smp.domain.source import NOTHING, FileSummary, Function, encode_sites
 from smp.indexing.linking.numbering import operand_kinds
 from smp.indexing.linking.units import Unit
 from smp.indexing.linking.values import FuncRef
@@ -71,6 +71,10 @@ def _without_lines(summary: FileSummary) -> FileSummary:
 def interface(unit: Unit) -> Interface:
     """What other files see of a version of a file; to be taken before it is replaced."""
     return _Reader(unit).read()
+
+
+def _placeless(decl: Function) -> Function:
+    return replace(decl, definition=0, owner=min(decl.owner, 1), cls=0, extension=0, returns=(), yields=())
 
 
 class _Reader:
@@ -156,6 +160,8 @@ class _Reader:
             decl = ref.decl
             self._waiting += [at for param in decl.params for at in (param.default, param.annotation)]
             self._waiting += [decl.annotation, decl.predicate]
+            for one in ref.variants:
+                self._waiting += [*(param.annotation for param in one.decl.params), one.decl.annotation]
             self.functions[ref.key] = (
                 ref.node_id,
                 # Which class an extension is of is compared by itself.
@@ -164,6 +170,7 @@ class _Reader:
                 bool(ref.rest),
                 bool(decl.yields),
                 tuple((ref.index, position) in self.unit.params for position in range(len(decl.params))),
-                replace(decl, definition=0, owner=min(decl.owner, 1), cls=0, extension=0, returns=(), yields=()),
+                tuple(_placeless(one.decl) for one in ref.variants),
+                _placeless(decl),
             )
         return ref.key

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from smp.domain.ids import FilePath
 from smp.domain.source import NOTHING, FileSummary, Function, Op
+from smp.indexing.linking import bits
 from smp.indexing.linking.numbering import renumber, written_in
 from smp.indexing.linking.values import ClassRef, Filling, FuncRef, filled
 
@@ -147,6 +148,22 @@ def make_refs(unit: Unit, kept: KeptRefs | None = None) -> None:
         func.cls = unit.classes[function.cls] if function.cls != NOTHING else None
         _split_returns(unit, func)
         unit.functions.append(func)
+    _tell_variants(unit)
+
+
+def _tell_variants(unit: Unit) -> None:
+    """Gives functions their overloads: those above of the same name in the same place; in a stub the last has them all."""
+    declared: dict[tuple[ClassRef | None, int, str], list[FuncRef]] = {}
+    last: dict[tuple[ClassRef | None, int, str], FuncRef] = {}
+    for func in unit.functions:
+        func.variants = ()
+        place = (func.cls, func.decl.owner, func.decl.name)
+        if func.decl.flags & bits.F_OVERLOAD:
+            declared.setdefault(place, []).append(func)
+        if place in declared:
+            last[place] = func
+    for place, func in last.items():
+        func.variants = tuple(declared[place])
 
 
 def _computed_by(unit: Unit, index: int, op: tuple[int, ...]) -> int:

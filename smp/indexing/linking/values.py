@@ -41,10 +41,11 @@ class FuncRef:
         symbolic: Returns that are its own parameter (`param`, position), receiver, or a new instance of the receiver; they
             are filled in at each call.
         rest: Ops of its other returns.
+        variants: Its declared overloads, in order.
         stored: What fills in the rest of one that was kept (`smp.indexing.linking.kept`).
     """
 
-    __slots__ = ("cls", "decl", "index", "key", "node_id", "rest", "stored", "symbolic", "unit")
+    __slots__ = ("cls", "decl", "index", "key", "node_id", "rest", "stored", "symbolic", "unit", "variants")
 
     def __init__(self, unit: int, index: int, decl: Function, key: str, node_id: str | None) -> None:
         self.unit = unit
@@ -55,6 +56,7 @@ class FuncRef:
         self.cls: ClassRef | None = None
         self.symbolic: tuple[tuple[str, int], ...] = ()
         self.rest: tuple[int, ...] = ()
+        self.variants: tuple[FuncRef, ...] = ()
         self.stored: Filling | None = None
 
     if not TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 
 from smp.languages.base import Tables, Transfer
+from smp.languages.python.supertypes import supertypes
 
 
 def _names() -> dict[str, str]:
@@ -307,6 +308,7 @@ TABLES = Tables(
         f"builtins.{name}"
         for name in ("str", "bytes", "int", "float", "bool", "complex", "list", "dict", "set", "tuple")
     ),
+    supertypes=supertypes(),
     test_hooks=(
         "setUp",
         "tearDown",

@@ -81,3 +81,40 @@ def test_unnamed_functions_of_functions_of_one_name_stay_apart() -> None:
         digests=first.digests,
     )
     assert shown(dict(again.edges)) == shown(dict(link(reader.analysed(after), configs={}).edges))
+
+
+_KINDS = (
+    "from typing import overload\nclass A:\n    def go(self): ...\nclass B:\n    def go(self): ...\nclass C(A): ...\n"
+    "{overloads}def make(value) -> A | B:\n    return A() if value == 1 else B()\n"
+)
+_INT, _STR = "@overload\ndef make(value: int) -> A: ...\n", "@overload\ndef make(value: str) -> B: ...\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("", _INT + _STR),
+        (_INT + _STR, ""),
+        (_INT + _STR, _STR + _INT.replace("int", "float")),
+        (_INT + _STR, _INT.replace("-> A", "-> B") + _STR),
+        (_INT + _STR, _INT + _STR + _STR.replace("str", "bytes")),
+    ],
+)
+def test_callers_elsewhere_follow_the_overloads_of_what_they_call(before: str, after: str) -> None:
+    caller = (
+        "from kinds import make\ndef use(held):\n    make(1).go()\n    make('a').go()\n    make(held).go()\nuse(2)\n"
+    )
+    reader, linker = Reader(), Linker()
+    old = {"kinds.py": _KINDS.format(overloads=before), "caller.py": caller}
+    new = {**old, "kinds.py": _KINDS.format(overloads=after)}
+    first = linker(reader.analysed(old), configs={})
+    again = linker(
+        reader.analysed(new),
+        configs={},
+        changed=frozenset({FilePath("kinds.py")}),
+        state=first.state,
+        digests=first.digests,
+    )
+    expected = shown(link(reader.analysed(new), configs={}).edges)
+    assert shown(dict(first.edges) | dict(again.edges)) == expected
+    assert shown(first.edges) != expected
