@@ -20,6 +20,8 @@ if [ "${1:-}" = --tests ]; then
     # The docker driver's own daemon, and what makes the image of its boxes
     command -v dockerd >/dev/null 2>&1 || need="$need docker.io"
     command -v debootstrap >/dev/null 2>&1 || need="$need debootstrap"
+    # Machines of the microvm driver; their guest is made by the driver (infra/microvm/README.md)
+    command -v qemu-system-x86_64 >/dev/null 2>&1 || [ "$(uname -m)" != x86_64 ] || need="$need qemu-system-x86"
     command -v mvn >/dev/null 2>&1 || need="$need maven"
     command -v go >/dev/null 2>&1 || need="$need golang-go"
 fi

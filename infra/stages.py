@@ -68,6 +68,11 @@ def docker_stages(python: str, reports: Path) -> list[Stage]:
     ]
 
 
+def microvm_stages(python: str) -> list[Stage]:
+    """What machines are made of, outside the time limit of a single test; root's alone."""
+    return [Stage("microvm", [python, "infra/microvm/ensure.py"])] if os.geteuid() == 0 else []
+
+
 def stages_of(chore: str, reports: Path) -> list[Stage]:
     """The stages of a chore, in order."""
     python = str(BIN / "python")
@@ -81,6 +86,7 @@ def stages_of(chore: str, reports: Path) -> list[Stage]:
             pytest("languages", "tests/languages", "-n", "2", reports=reports),
             # set-up has begun it; here it ends, outside the time limit of a single test
             Stage("servers", [python, "infra/servers.py", "provide"]),
+            *microvm_stages(python),
             pytest("contract", "tests/contract", reports=reports),
             pytest("protocol", "tests/protocol", reports=reports),
             pytest("workflows", "tests/workflows", reports=reports),
@@ -100,6 +106,7 @@ def stages_of(chore: str, reports: Path) -> list[Stage]:
         ]
     if chore == "soak":
         return [
+            *microvm_stages(python),
             pytest("soak", "tests/soak", "--timeout=7200", reports=reports),
             Stage("conformance-server", [python, "infra/conformance.py", "--profile", "server"]),
         ]

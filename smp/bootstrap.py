@@ -403,7 +403,17 @@ def _docker(settings: Settings, clock: Clock) -> SandboxDriver:
     return DockerDriver(settings, clock, tracer=EbpfTracer())
 
 
-DRIVERS: dict[str, Callable[[Settings, Clock], SandboxDriver]] = {"bubblewrap": _bubblewrap, "docker": _docker}
+def _microvm(settings: Settings, clock: Clock) -> SandboxDriver:
+    from smp.adapters.sandbox_microvm.driver import MicrovmDriver
+
+    return MicrovmDriver(settings, clock)
+
+
+DRIVERS: dict[str, Callable[[Settings, Clock], SandboxDriver]] = {
+    "bubblewrap": _bubblewrap,
+    "docker": _docker,
+    "microvm": _microvm,
+}
 """How boxes are made, by `[sandbox] driver` (the names that `SandboxSettings.driver` takes)."""
 
 

@@ -106,7 +106,7 @@ class SandboxSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     tracer: `monitoring` (in the traced process, no privileges) or `ebpf` (by the kernel; needs root and BCC).
     """
 
-    driver: Literal["bubblewrap", "docker"] = "bubblewrap"
+    driver: Literal["bubblewrap", "docker", "microvm"] = "bubblewrap"
     runtime: Literal["", "runc", "runsc"] = ""
     setup: str = ""
     requirements: tuple[str, ...] = ()

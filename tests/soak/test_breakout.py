@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from smp.adapters.clock_system import SystemClock
 from smp.adapters.sandbox_bubblewrap.driver import BubblewrapDriver
 from smp.adapters.sandbox_bubblewrap.limits import Rights, present_rights
 from smp.adapters.sandbox_docker.driver import DockerDriver
+from smp.adapters.sandbox_microvm.driver import MicrovmDriver
 from smp.domain.ids import CommitSha, FilePath, SandboxId, SessionId
 from smp.domain.sandboxes import ChangedFile, Limits, Sandbox, SandboxSpec
 from smp.ports.sandbox_driver import SandboxDriver
@@ -41,6 +43,8 @@ def _drivers() -> list[object]:
         found.append(pytest.param(Rights(uid=None, groups=None), id="user"))
     if docker_daemon.can_run():
         found.append(pytest.param("docker", id="docker"))
+    if os.geteuid() == 0 and shutil.which("qemu-system-x86_64"):
+        found.append(pytest.param("microvm", id="microvm"))
     return found
 
 
@@ -63,6 +67,9 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def driver(
     request: pytest.FixtureRequest, repo: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[SandboxDriver]:
+    if request.param == "microvm":
+        yield MicrovmDriver(load_settings(repo), SystemClock())
+        return
     if request.param != "docker":
         yield BubblewrapDriver(load_settings(repo), SystemClock(), request.param)
         return

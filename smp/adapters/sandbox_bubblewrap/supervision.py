@@ -114,7 +114,7 @@ def supervise(order: Order, beat: Callable[[], None], blocked: Callable[[Network
         for stream in (process.stdout, process.stderr):
             if stream is not None:
                 stream.close()
-    return _decode(*said)
+    return decode_answer(*said)
 
 
 def _converse(
@@ -145,7 +145,7 @@ def _converse(
             if not piece:
                 poll.unregister(descriptor)
                 waiting.discard(descriptor)
-        for block in _take_notices(said):
+        for block in take_notices(said):
             if blocked is not None:
                 blocked(block)
         now = time.monotonic()
@@ -158,7 +158,7 @@ def _converse(
     return bytes(out), bytes(err)
 
 
-def _take_notices(said: bytearray) -> Iterator[NetworkBlock]:
+def take_notices(said: bytearray) -> Iterator[NetworkBlock]:
     """The whole notices at the beginning of what was said, taken out; the answer begins otherwise."""
     while said.startswith(NOTICE) and (end := said.find(b"\n")) >= 0:
         line = bytes(said[:end])
@@ -166,7 +166,7 @@ def _take_notices(said: bytearray) -> Iterator[NetworkBlock]:
         yield msgspec.json.decode(line, type=Notice).blocked.seen()
 
 
-def _decode(said: bytes, complaint: bytes) -> Answer:
+def decode_answer(said: bytes, complaint: bytes) -> Answer:
     line, _, rest = said.partition(b"\n")
     try:
         answer = msgspec.json.decode(line, type=Answer)
