@@ -36,6 +36,7 @@ HANDOFF_DECISION = "handoff.decision"
 HANDOFF_PULL_REQUEST = "handoff.pr"
 SWARM_MERGE = "swarm.merge"
 REPOSITORY_REAP = "repository.reap"
+HOST_ALIVE = "host.alive"
 
 MAX_DETAIL = 4_000
 """Characters of a verdict's wording that enter a history."""
@@ -232,6 +233,19 @@ class Merged(Struct, frozen=True, kw_only=True):
 
     order: tuple[SessionId, ...] = ()
     conflicts: tuple[SwarmConflict, ...] = ()
+
+
+class HostStep(Struct, frozen=True, kw_only=True):
+    """Asks whether anybody serves a host's queue. silent_s: who has not asked for work for longer does not."""
+
+    queue: str
+    silent_s: float
+
+
+class HostState(Struct, frozen=True, kw_only=True):
+    """alive: its worker polls; steps in its boxes only have to wait for their turn."""
+
+    alive: bool
 
 
 class ReapStep(Struct, frozen=True, kw_only=True):

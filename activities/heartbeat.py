@@ -22,9 +22,10 @@ def stop_if_cancelled() -> None:
     """The heartbeat handed to use cases; they call it about once a second while they work.
 
     Raises:
-        CancelledError: The run asked to stop, or the worker is going down (the activity is then tried again).
+        CancelledError: The run asked to stop, or the worker is going down and will not wait any longer (the activity is then
+            tried again).
     """
-    if activity.is_cancelled() or activity.is_worker_shutdown():
+    if activity.is_cancelled():
         raise CancelledError("asked to stop")
 
 

@@ -52,7 +52,7 @@ def request_for(
         test_command="python -m pytest -q",
         title=title,
         issue_refs=issues,
-        task_queue=queue_of(str(load_settings(repo).data_dir)),
+        task_queue=queue_of(load_settings(repo).runs_of),
     )
 
 

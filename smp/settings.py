@@ -216,6 +216,14 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     observability: ObservabilitySettings = ObservabilitySettings()
 
     @property
+    def runs_of(self) -> str:
+        """What names this repository among those of a Temporal server (`smp.domain.runs.queue_of`).
+
+        Its data directory; where sessions are shared, the id under which hosts share them, so that their workers share the work.
+        """
+        return self.graph.repository if self.sessions_in_neo4j and self.graph.repository else str(self.data_dir)
+
+    @property
     def graph_in_neo4j(self) -> bool:
         """Whether the graph is on the server."""
         return (self.graph.store or self._by_profile("sqlite", "neo4j")) == "neo4j"

@@ -48,7 +48,7 @@ def main() -> None:
 async def _serve(settings: Settings, *, while_stdin: bool) -> None:
     services = await asyncio.to_thread(build_platform, settings)
     client = await connect_temporal(settings)
-    queues = queues_of(settings.data_dir)
+    queues = queues_of(settings.data_dir, settings.runs_of)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for sign in (signal.SIGINT, signal.SIGTERM):

@@ -30,13 +30,16 @@ def host_queue(session_queue: str, host: str) -> str:
     return f"{session_queue}-sandbox@{host}"
 
 
-def queues_of(data_dir: Path) -> Queues:
-    """Queues of the repository whose data directory this is.
+def queues_of(data_dir: Path, repository: str = "") -> Queues:
+    """Queues of the repository on the host whose data directory this is.
+
+    Args:
+        repository: What names the repository where several hosts work on it (`Settings.runs_of`); the directory when empty.
 
     Raises:
         Unavailable: The directory cannot be written.
     """
-    session = queue_of(str(data_dir))
+    session = queue_of(repository or str(data_dir))
     return Queues(session=session, host=host_queue(session, _host(data_dir)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -14,14 +15,21 @@ from temporalio.worker import Interceptor, Worker
 
 from activities.errors import TranslateErrors
 from activities.heartbeat import Beating
+from workers.hosts import HostActivities
 from workers.queues import Queues
 from workers.sandbox import workflow_runner
 from workflows import WORKFLOWS
 
+log = logging.getLogger(__name__)
 ACTIVITY_THREADS = 8
 """Activities wait for boxes and stores most of the time; boxes bound their own use of the machine."""
 STICKY_SECONDS = 2.0
 """How long a killed worker holds the runs it had cached; the SDK's 10 s make a crash cost 8 s more."""
+
+DRAIN_SECONDS = 8.0
+"""What runs when a worker is told to stop may end within; then it is cancelled at its next sign of life, and tried again elsewhere."""
+LEAVE_SECONDS = 15.0
+"""A worker that was told to stop ends within, whatever still runs in it: what it has not given back is noticed by its silence."""
 
 
 @contextlib.asynccontextmanager
@@ -34,16 +42,20 @@ async def serving(
 ) -> AsyncIterator[None]:
     """Poll both queues while the context lasts.
 
-    Leaving it stops polling and waits for the activities that run; those with a heartbeat see a cancel at their next.
+    Leaving it stops polling and waits `DRAIN_SECONDS` for the activities that run; then those with a heartbeat see a cancel at
+    their next, and the others are waited for.
     """
-    with ThreadPoolExecutor(ACTIVITY_THREADS, thread_name_prefix="activity") as executor:
+    executor = ThreadPoolExecutor(ACTIVITY_THREADS, thread_name_prefix="activity")
+    try:
+        drain = timedelta(seconds=DRAIN_SECONDS)
         chain = [Beating(), TranslateErrors(), *interceptors]
         session = Worker(
             client,
             task_queue=queues.session,
             workflows=list(WORKFLOWS),
-            activities=list(activities),
+            activities=[*activities, HostActivities(client).alive],
             activity_executor=executor,
+            graceful_shutdown_timeout=drain,
             workflow_runner=workflow_runner(),
             interceptors=chain,
             sticky_queue_schedule_to_start_timeout=timedelta(seconds=STICKY_SECONDS),
@@ -53,10 +65,13 @@ async def serving(
             task_queue=queues.host,
             activities=list(activities),
             activity_executor=executor,
+            graceful_shutdown_timeout=drain,
             interceptors=chain,
         )
         async with session, host:
             yield
+    finally:
+        executor.shutdown(wait=False)
 
 
 async def serve_until(
@@ -66,8 +81,16 @@ async def serve_until(
     activities: Sequence[Callable[..., Any]],
     *,
     ready: Callable[[], None],
+    interceptors: Sequence[Interceptor] = (),
 ) -> None:
-    """Serve until `stop` is set; `ready` is called once both queues are polled."""
-    async with serving(client, queues, activities):
-        ready()
-        await stop.wait()
+    """Serve until `stop` is set, then drain within `LEAVE_SECONDS`; `ready` is called once both queues are polled."""
+    context = serving(client, queues, activities, interceptors=interceptors)
+    await context.__aenter__()
+    ready()
+    await stop.wait()
+    try:
+        await asyncio.wait_for(context.__aexit__(None, None, None), LEAVE_SECONDS)
+    except TimeoutError:
+        log.warning(
+            "left with steps that did not end within %.0f s; they are tried again by another worker", LEAVE_SECONDS
+        )

@@ -35,7 +35,7 @@ from smp.domain.runs import (
     Verdict,
 )
 from workflows.endings import cause_of, ending_of, uninterrupted
-from workflows.session_steps import NOTE_CHARACTERS, STATUS, SessionSteps
+from workflows.session_steps import NOTE_CHARACTERS, STATUS, BoxLost, SessionSteps
 from workflows.transitions import advance
 
 ATTEMPTS = SearchAttributeKey.for_int("SmpAttempts")
@@ -75,7 +75,7 @@ class AgentSessionWorkflow(SessionSteps):
             attempts=self._position.attempts,
             last_verdict=self._last_verdict,
             detail=self._detail,
-            sandbox_id=self._request.sandbox_id,
+            sandbox_id=self._sandbox_id,
             steps=tuple(self._steps),
             deadline=self._deadline.isoformat(timespec="seconds"),
             files=tuple(sorted(self._written)),
@@ -164,7 +164,13 @@ class AgentSessionWorkflow(SessionSteps):
         phase = self._position.phase
         self._announce()
         self._said = ""
-        verdict = await self._phases[phase]()
+        try:
+            verdict = await self._phases[phase]()
+        except BoxLost as lost:
+            await self._move_box(lost)
+            self._steps.append(f"{phase.value}: host_lost")
+            self._position = msgspec.structs.replace(self._position, phase=self._begin_again())
+            return
         self._last_verdict = verdict
         self._steps.append(f"{phase.value}: {verdict.value}")
         self._position = advance(self._position, verdict)

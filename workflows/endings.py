@@ -7,7 +7,8 @@ import contextlib
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
+from temporalio.exceptions import ActivityError, ApplicationError, TimeoutType, is_cancelled_exception
+from temporalio.exceptions import TimeoutError as TimedOut
 
 T = TypeVar("T")
 
@@ -35,9 +36,17 @@ def cause_of(failure: BaseException | None) -> ApplicationError | None:
     return cause if isinstance(cause, ApplicationError) else None
 
 
+def never_begun(failure: BaseException) -> bool:
+    """Whether nobody took an activity from its queue in time."""
+    cause = failure.cause if isinstance(failure, ActivityError) else None
+    return isinstance(cause, TimedOut) and cause.type is TimeoutType.SCHEDULE_TO_START
+
+
 def ending_of(failure: BaseException, *, expired: bool) -> tuple[str, str]:
     """Status and reason of a session that a failure ended."""
     origin = cause_of(failure)
+    if never_begun(failure) and not expired:
+        return "aborted", "host_lost"
     if expired or (origin is not None and origin.type == "SessionExpired"):
         return "expired", "ttl_elapsed"
     if is_cancelled_exception(failure):

@@ -16,18 +16,29 @@ from temporalio.exceptions import ActivityError
 
 from activities import contract
 from smp.domain.ids import FilePath, VerifyId
-from smp.domain.runs import Command, Edit, EditRef, Proposed, Remote, SessionRunRequest, Verdict
+from smp.domain.runs import Command, Edit, EditRef, Phase, Proposed, Remote, SessionRunRequest, Verdict, another_box
 from workflows import options
-from workflows.endings import cause_of, listed
+from workflows.endings import cause_of, listed, never_begun
 from workflows.inbox import Inbox
 from workflows.transitions import Position
 
 ONE_PROOF_A_FILE = "2026-12-01-one-proof-a-file"
+HOSTS = "2026-12-01-hosts"
+MAX_LOST = 2
+"""Boxes that a session may lose with their hosts; the next loss ends it."""
 
 T = TypeVar("T")
 STATUS = SearchAttributeKey.for_keyword("SmpStatus")
 NOTE_CHARACTERS = 600
 """Of each phase's last wording that the outcome keeps."""
+
+
+class BoxLost(Exception):
+    """The host of the box is gone; `error` says which step found out."""
+
+    def __init__(self, error: ActivityError) -> None:
+        super().__init__("the host of the box is gone")
+        self.error = error
 
 
 class SessionSteps:
@@ -45,6 +56,10 @@ class SessionSteps:
         self._notes: dict[str, str] = {}
         self._last_verdict = ""
         self._box_queue = request.task_queue
+        self._sandbox_id = request.sandbox_id
+        self._watched = False
+        self._lost = 0
+        self._landed: list[contract.ChangeSet] = []
         self._change: contract.ChangeSet | None = None
         self._written: set[FilePath] = set()
         self._opened: contract.Opened | None = None
@@ -92,6 +107,8 @@ class SessionSteps:
             summary=f"box at {request.commit_sha[:12]}",
         )
         self._box_queue = spawned.task_queue
+        # A step that nobody takes from the host's queue is not waited for blindly.
+        self._watched = spawned.task_queue != request.task_queue and workflow.patched(HOSTS)
         return Verdict.DONE
 
     async def _edit(self) -> Verdict:
@@ -161,7 +178,7 @@ class SessionSteps:
             contract.Proposal,
             options.command(self._request.patience, self._request.limits),
             summary=f"agent, attempt {self._edits_taken}",
-            queue=self._box_queue,
+            boxed=True,
         )
 
     async def _guard(self) -> Verdict:
@@ -180,22 +197,27 @@ class SessionSteps:
             contract.Judgement,
             options.store(self._request.patience),
             summary=listed(self._changed().files),
+            boxed=self._watched,  # a checkpoint reads the box
         )
         self._word(judgement.detail)
         return judgement.verdict
 
     async def _write(self) -> Verdict:
-        await self._call(
-            contract.SANDBOX_WRITE,
-            lambda key: contract.ChangeStep(**self._box(key), change=self._changed()),
-            contract.Done,
-            options.box(self._request.patience),
-            summary=listed(self._changed().files),
-            queue=self._box_queue,
-        )
+        await self._write_change(self._changed())
+        self._landed.append(self._changed())
         # Only now: a file whose proposal was sent back by the guard has nothing that could be verified or pushed.
         self._written.update(self._changed().files)
         return Verdict.DONE
+
+    async def _write_change(self, change: contract.ChangeSet) -> None:
+        await self._call(
+            contract.SANDBOX_WRITE,
+            lambda key: contract.ChangeStep(**self._box(key), change=change),
+            contract.Done,
+            options.box(self._request.patience),
+            summary=listed(change.files),
+            boxed=True,
+        )
 
     async def _execute(self) -> Verdict:
         request = self._request
@@ -205,7 +227,7 @@ class SessionSteps:
             contract.Judgement,
             options.command(request.patience, request.limits),
             summary="run the tests",
-            queue=self._box_queue,
+            boxed=True,
         )
         self._word(judgement.detail)
         return judgement.verdict
@@ -220,7 +242,7 @@ class SessionSteps:
             contract.Targets,
             options.box(patience),
             summary="which tests guard the change",
-            queue=self._box_queue,
+            boxed=True,
         )
         if targets.untested:
             self._word(f"no test file reaches {listed(targets.untested)}; add a test, or name the pair to verify")
@@ -243,7 +265,7 @@ class SessionSteps:
                 contract.Verified,
                 options.verify(patience),
                 summary=f"{target} against {test}",
-                queue=self._box_queue,
+                boxed=True,
             )
             if verified.verdict is Verdict.PASSED:
                 self._word(verified.detail)
@@ -271,7 +293,7 @@ class SessionSteps:
             contract.Done,
             options.update(self._request.patience),
             summary="graph of the change",
-            queue=self._box_queue,
+            boxed=True,
         )
         return Verdict.DONE if self._request.reviewer is None else Verdict.REVIEW_WANTED
 
@@ -286,7 +308,7 @@ class SessionSteps:
             contract.ReviewAsked,
             options.handoff(self._request.patience),
             summary=f"review by {reviewer}",
-            queue=self._box_queue,
+            boxed=True,
         )
         self._inbox.open_review(asked.handoff_id, asked.reviewer_session)
         decision = asyncio.create_task(
@@ -350,7 +372,7 @@ class SessionSteps:
             contract.HandedOff,
             options.handoff(request.patience),
             summary="push the branch, write the pull request",
-            queue=self._box_queue,
+            boxed=True,
         )
         self._word(self._handed.detail)
         return self._handed.verdict
@@ -369,7 +391,7 @@ class SessionSteps:
             contract.Done,
             options.cleanup(self._request.patience),
             summary="undo what was written",
-            queue=self._box_queue,
+            boxed=True,
         )
         await self._destroy()
         await self._close_as(status, reason)
@@ -380,15 +402,15 @@ class SessionSteps:
             lambda key: contract.BoxStep(**self._box(key)),
             contract.Done,
             options.cleanup(self._request.patience),
-            summary=self._request.sandbox_id,
-            queue=self._box_queue,
+            summary=self._sandbox_id,
+            boxed=True,
         )
 
     async def _close_as(self, status: str, reason: str) -> None:
         await self._call(
             contract.SESSION_CLOSE,
             lambda key: contract.CloseStep(
-                **self._step(key), status=status, sandbox_id=self._request.sandbox_id, reason=reason
+                **self._step(key), status=status, sandbox_id=self._sandbox_id, reason=reason
             ),
             contract.Done,
             options.cleanup(self._request.patience),
@@ -406,15 +428,81 @@ class SessionSteps:
         config: workflow.ActivityConfig,
         *,
         summary: str,
-        queue: str = "",
+        boxed: bool = False,
     ) -> T:
+        """
+        Args:
+            boxed: In the box, so on the host that has it.
+
+        Raises:
+            BoxLost: The host is gone, and the box with it.
+        """
         await self._claim_after_reset()
         self._calls += 1
         key = f"{workflow.info().workflow_id}/{self._epoch}#{self._calls}:{activity}"
-        config["task_queue"] = queue or self._request.task_queue
         config["summary"] = summary[:200]
-        answer: T = await workflow.execute_activity(activity, build(key), result_type=result, **config)
-        return answer
+        while True:
+            config["task_queue"] = self._box_queue if boxed else self._request.task_queue
+            watched = boxed and self._watched
+            if watched:
+                config["schedule_to_start_timeout"] = timedelta(seconds=self._request.patience.host)
+            try:
+                answer: T = await workflow.execute_activity(activity, build(key), result_type=result, **config)
+            except ActivityError as error:
+                if not watched or not never_begun(error):
+                    raise
+                if not await self._host_lives():
+                    self._leave_host(error)
+            else:
+                return answer
+
+    async def _host_lives(self) -> bool:
+        """Whether the host of the box is only busy."""
+        patience = self._request.patience
+        config = options.store(patience)
+        config["task_queue"] = self._request.task_queue
+        config["summary"] = "does the host of the box live?"
+        state: contract.HostState = await workflow.execute_activity(
+            contract.HOST_ALIVE,
+            contract.HostStep(queue=self._box_queue, silent_s=patience.host_silent),
+            result_type=contract.HostState,
+            **config,
+        )
+        return state.alive
+
+    def _leave_host(self, error: ActivityError) -> None:
+        """No step goes to that host again; what is to be undone is undone by whoever can, its box is left to its reaper."""
+        if self._position.phase not in (Phase.CLOSE, Phase.ABORTING):
+            raise BoxLost(error)
+        self._box_queue = self._request.task_queue
+        self._watched = False
+
+    async def _move_box(self, lost: BoxLost) -> None:
+        """Another box at another host, with everything that had been written.
+
+        Raises:
+            ActivityError: It is one loss too many.
+        """
+        while True:
+            self._lost += 1
+            if self._lost > MAX_LOST:
+                raise lost.error
+            self._sandbox_id = another_box(self._request.sandbox_id, self._lost)
+            try:
+                await self._spawn()
+                for change in self._landed:
+                    await self._write_change(change)
+            except BoxLost as again:
+                lost = again
+            else:
+                return
+
+    def _begin_again(self) -> Phase:
+        """Where a session goes on in its new box: what tests and gate have said of the lost one is not true of this one."""
+        if self._position.phase is Phase.EDIT and isinstance(self._request.agent, Command):
+            self._edits_taken -= 1
+        before = (Phase.EDIT, Phase.GUARD, Phase.DRYRUN, Phase.CHECKPOINT, Phase.WRITE)
+        return self._position.phase if self._position.phase in before else Phase.EXECUTE
 
     async def _claim_after_reset(self) -> None:
         """Take the session over from the run that an operator's reset has ended.
@@ -441,7 +529,7 @@ class SessionSteps:
         return {"key": key, "session_id": self._request.session_id, "driver": self._driver}
 
     def _box(self, key: str) -> dict[str, Any]:
-        return self._step(key) | {"sandbox_id": self._request.sandbox_id}
+        return self._step(key) | {"sandbox_id": self._sandbox_id}
 
     def _changed(self) -> contract.ChangeSet:
         assert self._change is not None, "a phase after edit without a change set"

@@ -77,7 +77,7 @@ def _request(services: Services) -> SessionRunRequest:
         test_command=sample.TEST_COMMAND,
         limits=services.sandboxes.limits(),
         ttl_seconds=settings.safety.ttl_seconds,
-        task_queue=queue_of(str(settings.data_dir)),
+        task_queue=queue_of(settings.runs_of),
     )
 
 

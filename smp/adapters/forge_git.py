@@ -8,6 +8,7 @@ call that died half-way can be repeated and somebody else's commit on the branch
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -77,7 +78,7 @@ class GitForge(Forge):
     def clashes(self, branches: tuple[SwarmBranch, ...]) -> tuple[BranchClash, ...]:
         """See the port. What one of the two deletes and the other changes clashes too."""
         for branch in branches:
-            if self._rev(f"{branch.head_sha}^{{commit}}") is None:
+            if not self._obtained(branch):
                 raise ForgeFailed(
                     f"commit {branch.head_sha!r} of session {branch.session_id} is not in this repository; "
                     f"git fetch {REMOTE} smp/{branch.session_id} and repeat",
@@ -104,6 +105,14 @@ class GitForge(Forge):
                 found.append(BranchClash(sessions=(one.session_id, other.session_id), files=files))
                 groups.join(first, second, files)
         return tuple(found)
+
+    def _obtained(self, branch: SwarmBranch) -> bool:
+        """Whether the commit is here; one that another host has pushed is fetched, without a ref of its own."""
+        if self._rev(f"{branch.head_sha}^{{commit}}") is None and self.remote_url() is not None:
+            ref = f"refs/heads/smp/{branch.session_id}"
+            with contextlib.suppress(ForgeFailed):
+                self._network("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--refmap=", REMOTE, ref)
+        return self._rev(f"{branch.head_sha}^{{commit}}") is not None
 
     @staticmethod
     def _shared(branches: tuple[SwarmBranch, ...]) -> tuple[FilePath, ...]:

@@ -120,7 +120,7 @@ def run(
         max_attempts=max_attempts,
         ttl_seconds=ttl or settings.safety.ttl_seconds,
         limits=services.sandboxes.limits(),
-        task_queue=queue_of(str(settings.data_dir)),
+        task_queue=queue_of(settings.runs_of),
     )
     if remote or reviewer:
         stderr.print("\n".join(how_to_answer(request)), soft_wrap=True, highlight=False)
@@ -141,7 +141,7 @@ def run(
 def list_sessions(settings: Settings, limit: int, as_json: bool) -> None:
     """This repository's session runs, newest first."""
     services = build_platform(settings)
-    rows = services.runs.sessions(queue_of(str(settings.data_dir)), limit=limit)
+    rows = services.runs.sessions(queue_of(settings.runs_of), limit=limit)
     if as_json:
         click.echo(msgspec.json.encode({"sessions": rows}).decode())
         return

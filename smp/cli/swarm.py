@@ -59,7 +59,7 @@ def run(settings: Settings, file: Path, limit: int | None, commit: str, start_se
     if sha is None:
         raise Invalid("the repository has no commit yet; make one with git commit", path="commit")
     tasks = read_tasks(file, repo=settings.repo, commit=sha)
-    queue = queue_of(str(settings.data_dir))
+    queue = queue_of(settings.runs_of)
     request = SwarmRequest(
         swarm_id=services.clock.fresh_id("swm"),
         repository=settings.repo.name,

@@ -141,6 +141,8 @@ class Patience(Struct, frozen=True, kw_only=True):
         retry_initial, retry_maximum: Between tries of a step whose backend is unavailable.
         give_up: A step that has not succeeded by then fails the run.
         cleanup: The same for taking a box down; what is left over is the reaper's.
+        host: A step that the host of its box has not taken by then asks whether that host still lives.
+        host_silent: A host that has not asked for work for longer is lost. One with nothing to do asks once a minute.
     """
 
     heartbeat: float = 10.0
@@ -148,6 +150,8 @@ class Patience(Struct, frozen=True, kw_only=True):
     retry_maximum: float = 5.0
     give_up: float = 3600.0
     cleanup: float = 600.0
+    host: float = 60.0
+    host_silent: float = 90.0
 
 
 class SessionRunRequest(Struct, frozen=True, kw_only=True):
@@ -311,10 +315,19 @@ def run_page(ui_url: str, namespace: str, workflow_id: str) -> str:
     return f"{ui_url.rstrip('/')}/namespaces/{namespace}/workflows/{quote(workflow_id, safe='')}"
 
 
-def queue_of(data_dir: str) -> str:
+def queue_of(repository: str) -> str:
     """The queue of a repository's runs, so that two repositories on one server never take each other's work.
 
     Args:
-        data_dir: Absolute path of its data directory.
+        repository: What names it among all (`smp.settings.Settings.runs_of`).
     """
-    return f"smp-{hashlib.sha256(data_dir.encode()).hexdigest()[:12]}"
+    return f"smp-{hashlib.sha256(repository.encode()).hexdigest()[:12]}"
+
+
+def another_box(first: SandboxId, number: int) -> SandboxId:
+    """The box that a session gets in place of a lost one: as unguessable as the first, the same in every replay.
+
+    Args:
+        number: Of boxes lost before it, from 1.
+    """
+    return SandboxId(f"box_{hashlib.sha256(f'{first}/{number}'.encode()).hexdigest()[:32]}")

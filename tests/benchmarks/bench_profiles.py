@@ -1,10 +1,13 @@
 """Both profiles side by side on one graph of 50,000 nodes: load, walks, `locate`, ranks and communities, memory.
 
-    python tests/benchmarks/bench_profiles.py [--calls N] [--json FILE]
+    python tests/benchmarks/bench_profiles.py [--calls N] [--seconds S] [--write] [--anew]
 
 The repository and its vectors are those of `bench_queries.py`; the servers are those of `infra/servers.py`, started on ports of
-their own with an empty folder and stopped at the end. "Load" is an index from nothing, parsing and linking included, which
-both profiles do alike. Times are wall times, since half of the work is another process's; CPU of the servers stands beside.
+their own. "Load" is an index from nothing, parsing and linking included, which both profiles do alike. Times are wall times, since
+half of the work is another process's; CPU of the servers stands beside. Each kind of question is asked for at most `--seconds`.
+
+Graphs and figures are kept in the user's cache folder, a figure as soon as it is known: a run that was stopped goes on where it was
+(`--anew` forgets them; so does another commit). `--write` copies the whole to `infra/scale/figures-profiles.json`.
 """
 
 from __future__ import annotations
@@ -13,12 +16,16 @@ import argparse
 import json
 import os
 import random
+import resource
+import shutil
 import statistics
-import tempfile
+import subprocess
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+
+from platformdirs import user_cache_path
 
 from smp.bootstrap import build_platform
 from smp.domain.graph import Direction, EdgeKind, NodeKind, Scope
@@ -30,56 +37,132 @@ from smp.query.locate import COMPOSITE, FUSION, WALKED_EDGES, Query, Stores, loc
 from smp.services import Services
 from smp.settings import Settings, load_settings
 from tests.benchmarks.bench_queries import QUESTIONS, SEED, repository, with_vectors
+from tests.benchmarks.meters import bytes_below
 from tests.builders.server_profile import started
 
 Figures = dict[str, float]
 
 
+ROOT = Path(__file__).resolve().parents[2]
+PROFILES = ("embedded", "server")
+FEW = 10
+"""Calls that are made of each kind of question however long they take."""
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     options.add_argument("--calls", type=int, default=60, help="of each kind of question")
-    options.add_argument("--json", type=Path, help="write the figures here as well")
+    options.add_argument("--seconds", type=float, default=20.0, help="for each kind of question")
+    options.add_argument("--write", action="store_true", help="keep the figures beside the model of scale")
+    options.add_argument("--anew", action="store_true", help="forget what an earlier run has measured")
     chosen = options.parse_args()
+    folder = user_cache_path("smp") / "bench" / "profiles"
+    kept = Kept(folder, anew=chosen.anew)
     repo = repository()
-    with (
-        tempfile.TemporaryDirectory(prefix="smp-profiles-") as folder,
-        started("neo4j", Path(folder)) as graph,
-        started("weaviate", Path(folder)) as vectors,
-    ):
+    with started("neo4j", folder) as graph, started("weaviate", folder) as vectors:
         environment = graph.settings() | vectors.settings() | {"SMP_PROFILE": "server"}
         pids = [graph.pid(), vectors.pid()]
-        embedded = load_settings(repo, data_dir=Path(folder) / "e", environ={})
-        server = load_settings(repo, data_dir=Path(folder) / "s", environ=environment)
-        figures = {
-            "embedded": measured(embedded, [], chosen.calls),
-            "server": measured(server, pids, chosen.calls),
-        }
-    report(figures)
-    if chosen.json:
-        chosen.json.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
+        for profile in PROFILES:
+            given, servers = (environment, pids) if profile == "server" else ({}, [])
+            settings = load_settings(repo, data_dir=folder / profile, environ=given)
+            measure(settings, servers, Columns(kept, profile), chosen.calls, chosen.seconds)
+    report(kept.figures)
+    if chosen.write:
+        path = ROOT / "infra" / "scale" / "figures-profiles.json"
+        path.write_text(json.dumps(kept.figures, indent=1) + "\n", "utf-8")
 
 
-def measured(settings: Settings, servers: list[int], count: int) -> Figures:
-    """Everything of one profile."""
+class Kept:
+    """Figures of both profiles in a file, for one commit."""
+
+    def __init__(self, folder: Path, *, anew: bool) -> None:
+        done = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True, check=True)
+        self._path = folder / "figures.json"
+        commit = done.stdout.decode().strip()
+        known = json.loads(self._path.read_text()) if self._path.exists() else {}
+        if anew or known.get("commit") != commit:
+            shutil.rmtree(folder, ignore_errors=True)
+            known = {"commit": commit}
+        folder.mkdir(parents=True, exist_ok=True)
+        self._known = known
+        self.figures: dict[str, Figures] = {name: known.setdefault(name, {}) for name in PROFILES}
+
+    def save(self) -> None:
+        """Write them."""
+        self._path.write_text(json.dumps(self._known, indent=1) + "\n", "utf-8")
+
+
+class Columns:
+    """One profile's figures: those that are known are not measured again."""
+
+    def __init__(self, kept: Kept, profile: str) -> None:
+        self._kept = kept
+        self._profile = profile
+        self._figures = kept.figures[profile]
+
+    def has(self, *names: str) -> bool:
+        """Whether all of these are known."""
+        return all(name in self._figures for name in names)
+
+    def put(self, figures: Figures) -> None:
+        """Keep and show them."""
+        self._figures.update(figures)
+        self._kept.save()
+        words = ", ".join(f"{name} {value:,.1f}" for name, value in figures.items())
+        print(f"{time.strftime('%H:%M:%S')} {self._profile}: {words} (load {os.getloadavg()[0]:.1f})", flush=True)
+
+
+def measure(settings: Settings, servers: list[int], columns: Columns, count: int, seconds: float) -> None:
+    """Everything of one profile that is not known yet."""
     services = build_platform(settings)
-    figures: Figures = {"load, s": timed(services.indexer.ensure_fresh) / 1000}
-    figures["load, CPU s of the servers"] = sum(map(cpu, servers))
-    figures["ranks and communities for the first time, s"] = timed(services.indexer.ensure_ranked) / 1000
-    figures["vectors stored, s"] = timed(lambda: with_vectors(services)) / 1000
-    before = sum(map(cpu, servers))
+    if not columns.has("load, s"):
+        before = sum(map(cpu, servers))
+        load = timed(services.indexer.ensure_fresh) / 1000
+        columns.put(
+            {
+                "load, s": load,
+                "load, CPU s of the servers": sum(map(cpu, servers)) - before,
+                "load, CPU s here": own_cpu(),
+            }
+        )
+    services.indexer.ensure_fresh()
+    if not columns.has("ranks and communities for the first time, s"):
+        columns.put({"ranks and communities for the first time, s": timed(services.indexer.ensure_ranked) / 1000})
+    if not columns.has("vectors stored, s"):
+        columns.put({"vectors stored, s": timed(lambda: with_vectors(services)) / 1000})
     for name, call in questions(services).items():
-        times = [timed(partial(call, number)) for number in range(count)]
-        figures[f"{name}, first ms"] = times[0]
-        figures[f"{name}, p50 ms"] = statistics.median(times)
-        figures[f"{name}, p99 ms"] = sorted(times)[min(count - 1, int(0.99 * count))]
-    figures["questions, CPU s of the servers"] = sum(map(cpu, servers)) - before
-    figures |= ranked(services, analytics(services))
-    size = services.graph.size()
-    figures |= {"nodes": size.nodes, "edges": size.edges, "unresolved calls": size.unresolved}
-    figures["memory of this process, MB"] = resident(os.getpid())
-    figures["memory of the servers, MB"] = sum(map(resident, servers))
-    figures["disk, MB"] = sum(path.stat().st_size for path in settings.data_dir.rglob("*") if path.is_file()) / 1e6
-    return figures
+        if not columns.has(f"{name}, p50 ms"):
+            columns.put(asked(name, call, servers, count, seconds))
+    if not columns.has("PageRank, ms"):
+        columns.put(ranked(services, analytics(services)))
+    if not columns.has("nodes"):
+        size = services.graph.size()
+        columns.put(
+            {
+                "nodes": size.nodes,
+                "edges": size.edges,
+                "unresolved calls": size.unresolved,
+                "memory of this process, MB": resident(os.getpid()),
+                "memory of the servers, MB": sum(map(resident, servers)),
+                "disk of the data directory, MB": bytes_below(settings.data_dir) / 1e6,
+            }
+        )
+
+
+def asked(name: str, call: Callable[[int], object], servers: list[int], count: int, seconds: float) -> Figures:
+    """One kind of question."""
+    before, own, until = sum(map(cpu, servers)), own_cpu(), time.monotonic() + seconds
+    times: list[float] = []
+    while len(times) < count and (len(times) < FEW or time.monotonic() < until):
+        times.append(timed(partial(call, len(times))))
+    return {
+        f"{name}, first ms": times[0],
+        f"{name}, p50 ms": statistics.median(times),
+        f"{name}, p99 ms": sorted(times)[min(len(times) - 1, int(0.99 * len(times)))],
+        f"{name}, CPU ms here": 1000 * (own_cpu() - own) / len(times),
+        f"{name}, CPU ms of the servers": 1000 * (sum(map(cpu, servers)) - before) / len(times),
+        f"{name}, calls": len(times),
+    }
 
 
 def questions(services: Services) -> dict[str, Callable[[int], object]]:
@@ -146,6 +229,12 @@ def timed(call: Callable[[], object]) -> float:
     return 1000 * (time.perf_counter() - begun)
 
 
+def own_cpu() -> float:
+    """CPU seconds of this process and of its ended children."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
 def cpu(pid: int) -> float:
     """CPU seconds of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
@@ -162,7 +251,8 @@ def report(figures: dict[str, Figures]) -> None:
     """The table."""
     print("| what | embedded | server |\n|---|---|---|")
     for name in figures["embedded"]:
-        print(f"| {name} | {figures['embedded'][name]:,.1f} | {figures['server'][name]:,.1f} |")
+        server = figures["server"].get(name)
+        print(f"| {name} | {figures['embedded'][name]:,.1f} | {'' if server is None else f'{server:,.1f}'} |")
 
 
 if __name__ == "__main__":

@@ -108,7 +108,7 @@ class MortalShop:
                 steps=(EditStep(edits=(Edit(file=PRICES, content=fixed), Edit(file=TEST_FILE, content=tests))),)
             ),
             test_command="python -m pytest -q -p no:cacheprovider",
-            task_queue=queue_of(str(self.shop.settings.data_dir)),
+            task_queue=queue_of(self.shop.settings.runs_of),
             patience=Patience(heartbeat=5.0),
         )
         self._answered(lambda: self._services.runs.start_session(request))

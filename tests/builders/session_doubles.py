@@ -36,17 +36,23 @@ from smp.domain.runs import Verdict
 from smp.domain.swarms import BranchClash, conflicts_of
 from smp.settings import TemporalSettings
 from workers.queues import Queues
-from workers.session_worker import serving
+from workers.session_worker import serve_until
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS tries (n INTEGER PRIMARY KEY, key TEXT, name TEXT);
 CREATE TABLE IF NOT EXISTS audit (n INTEGER PRIMARY KEY, key TEXT UNIQUE, session TEXT, name TEXT, answer BLOB);
 CREATE TABLE IF NOT EXISTS sessions (id TEXT PRIMARY KEY, driver TEXT, status TEXT);
-CREATE TABLE IF NOT EXISTS boxes (id TEXT PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS boxes (id TEXT, host TEXT, PRIMARY KEY (id, host));
 CREATE TABLE IF NOT EXISTS held (name TEXT);
 CREATE TABLE IF NOT EXISTS decisions (handoff TEXT PRIMARY KEY, word TEXT, comments TEXT);
 CREATE TABLE IF NOT EXISTS branches (name TEXT PRIMARY KEY, pushes INTEGER);
 """
+
+IN_THE_BOX = frozenset(
+    {contract.SANDBOX_WRITE, contract.SANDBOX_EXECUTE, contract.VERIFY_TARGETS, contract.VERIFY_INTEGRITY,
+     contract.AGENT_COMMAND, contract.SESSION_UPDATE, contract.HANDOFF_PULL_REQUEST}
+)  # fmt: skip
+"""What needs the files of the box."""
 
 
 class WorkerOptions(Struct, frozen=True, kw_only=True):
@@ -57,6 +63,8 @@ class WorkerOptions(Struct, frozen=True, kw_only=True):
         crash_at: `<activity>:before|after`; the worker kills itself there, once: `crash_file` is removed first.
         busy: How many tries of an activity are told that the code host has no requests left for a moment.
         hold: Activities that wait until `hold_file` is gone (or they are cancelled).
+        deaf: Held activities do not look whether they are cancelled.
+        host: Name of the host; steps in a box that another host has made fail.
     """
 
     address: str
@@ -68,6 +76,13 @@ class WorkerOptions(Struct, frozen=True, kw_only=True):
     busy: dict[str, int] = {}
     hold: tuple[str, ...] = ()
     hold_file: str = ""
+    deaf: bool = False
+    host: str = ""
+
+    @property
+    def queues(self) -> Queues:
+        """What the worker serves."""
+        return Queues(session=self.queue, host=f"{self.queue}-host{self.host}")
 
 
 class SessionDoubles:
@@ -117,7 +132,8 @@ class SessionDoubles:
             with self._open() as db:
                 db.execute("INSERT INTO held (name) VALUES (?)", (name,))
         while name in self._options.hold and os.path.exists(self._options.hold_file):
-            stop_if_cancelled()
+            if not self._options.deaf:
+                stop_if_cancelled()
             time.sleep(0.05)
         with self._open() as db:
             db.execute("INSERT INTO tries (key, name) VALUES (?, ?)", (step.key, name))
@@ -125,6 +141,9 @@ class SessionDoubles:
             if tries <= self._options.busy.get(name, 0):
                 raise application_error(ForgeBusy("no requests left", retry_after_s=0.05, status=429))
             db.execute("BEGIN IMMEDIATE")
+            if name in IN_THE_BOX and not self._has(db, step):
+                db.execute("ROLLBACK")
+                raise ApplicationError(f"{name} at a host without the box", type="SandboxNotFound", non_retryable=True)
             row = db.execute("SELECT answer FROM audit WHERE key=?", (step.key,)).fetchone()
             if row is not None:
                 db.execute("COMMIT")
@@ -142,6 +161,10 @@ class SessionDoubles:
                 )
             db.execute("COMMIT")
             return body
+
+    def _has(self, db: sqlite3.Connection, step: contract.Step) -> bool:
+        place = (getattr(step, "sandbox_id", ""), self._options.host)
+        return db.execute("SELECT 1 FROM boxes WHERE id=? AND host=?", place).fetchone() is not None
 
     def _judged(self, step: contract.Step, name: str, default: Verdict) -> contract.Judgement:
         body = self._effect(
@@ -169,8 +192,8 @@ class SessionDoubles:
         """A row is a box."""
 
         def make(db: sqlite3.Connection) -> contract.Spawned:
-            db.execute("INSERT OR IGNORE INTO boxes VALUES (?)", (step.sandbox_id,))
-            return contract.Spawned(task_queue=activity.info().task_queue + "-host")
+            db.execute("INSERT OR IGNORE INTO boxes VALUES (?, ?)", (step.sandbox_id, self._options.host))
+            return contract.Spawned(task_queue=self._options.queues.host)
 
         return msgspec.json.decode(self._effect(step, contract.SANDBOX_SPAWN, make), type=contract.Spawned)
 
@@ -342,7 +365,7 @@ class SessionDoubles:
         """A box that is gone is no error."""
 
         def remove(db: sqlite3.Connection) -> contract.Done | None:
-            db.execute("DELETE FROM boxes WHERE id=?", (step.sandbox_id,))
+            db.execute("DELETE FROM boxes WHERE id=? AND host=?", (step.sandbox_id, self._options.host))
             return contract.Done() if self._recorded(db, step) else None
 
         self._effect(step, contract.SANDBOX_DESTROY, remove)
@@ -406,11 +429,17 @@ async def serve(options: WorkerOptions) -> None:
     client = await connect(TemporalSettings(address=options.address))
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    queues = Queues(session=options.queue, host=f"{options.queue}-host")
-    async with serving(client, queues, SessionDoubles(options).activities(), interceptors=[CrashAt(options)]):
-        print("ready", flush=True)
-        await stop.wait()
+    await serve_until(
+        stop,
+        client,
+        options.queues,
+        SessionDoubles(options).activities(),
+        ready=lambda: print("ready", flush=True),
+        interceptors=[CrashAt(options)],
+    )
 
 
 if __name__ == "__main__":
     asyncio.run(serve(msgspec.json.decode(sys.argv[1], type=WorkerOptions)))
+    # As the product's worker does (workers/__main__.py): a thread that does not end must not hold the process.
+    os._exit(0)

@@ -28,8 +28,9 @@ from smp.domain.ids import AgentId, CommitSha, FilePath, SandboxId, SessionId
 from smp.domain.runs import Agent, Edit, EditList, EditStep, Patience, SessionRunRequest
 from smp.settings import Settings, load_settings
 from tests.builders.session_doubles import SessionDoubles, WorkerOptions
-from workers.queues import Queues
 from workers.session_worker import serving
+
+PATIENCE = Patience(heartbeat=2.0, retry_initial=0.05, retry_maximum=0.5, give_up=60, cleanup=60)
 
 
 def free_port() -> int:
@@ -97,7 +98,13 @@ class Rig:
         )
 
     def request(
-        self, agent: Agent | None = None, *, steps: int = 5, tests: tuple[str, ...] = ("tests/test_a.py",), **given: Any
+        self,
+        agent: Agent | None = None,
+        *,
+        steps: int = 5,
+        tests: tuple[str, ...] = ("tests/test_a.py",),
+        patience: Patience = PATIENCE,
+        **given: Any,
     ) -> SessionRunRequest:
         """A request that runs to completion unless the script says otherwise. tests: what is verified against them."""
         file = FilePath("pkg/a.py")
@@ -114,7 +121,7 @@ class Rig:
             sandbox_id=SandboxId(f"box_{uuid.uuid4().hex}"),
             verify=tuple((file, FilePath(test)) for test in tests),
             task_queue=self.queue,
-            patience=Patience(heartbeat=2.0, retry_initial=0.05, retry_maximum=0.5, give_up=60, cleanup=60),
+            patience=patience,
             **given,
         )
 
@@ -148,7 +155,7 @@ class Rig:
         loop = asyncio.new_event_loop()
         thread = threading.Thread(target=loop.run_forever, daemon=True)
         thread.start()
-        queues = Queues(session=self.queue, host=f"{self.queue}-host")
+        queues = self.options(**options).queues
 
         async def build() -> contextlib.AbstractAsyncContextManager[None]:
             client = await connect(self.settings.temporal)

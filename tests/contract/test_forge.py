@@ -267,6 +267,17 @@ def test_branches_that_do_not_merge_with_one_another_are_named_with_the_files(wo
     assert world.state() == before
 
 
+def test_a_branch_that_another_host_has_pushed_is_fetched(world: World) -> None:
+    here = _branch(world, "here", edited("a.txt", FILES["a.txt"].replace("two", "TWO")))
+    there = _branch(world, "there", edited("a.txt", FILES["a.txt"].replace("two", "2")))
+    git(world.repo, "update-ref", "-d", "refs/heads/smp/there")
+    git(world.repo, "-c", "gc.reflogExpire=now", "reflog", "expire", "--expire=now", "--all")
+    git(world.repo, "prune", "--expire=now")
+    assert world.forge.clashes((here, there)) == (
+        BranchClash(sessions=(SessionId("here"), SessionId("there")), files=(FilePath("a.txt"),)),
+    )
+
+
 def test_branches_that_make_the_same_change_merge(world: World) -> None:
     assert world.forge.clashes((_branch(world, "one", TWO), _branch(world, "two", TWO))) == ()
 

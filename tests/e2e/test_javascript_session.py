@@ -57,7 +57,7 @@ def test_a_surviving_mutant_of_javascript_sends_the_agent_back_for_a_better_test
                 commit_sha=commit,
                 agent=agent,
                 test_command=f"node --test {TEST_FILE}",
-                task_queue=queue_of(str(shop.settings.data_dir)),
+                task_queue=queue_of(shop.settings.runs_of),
                 patience=Patience(heartbeat=3.0),
             )
         )

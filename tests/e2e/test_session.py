@@ -59,7 +59,7 @@ def _request(services: Services, agent: Agent, *, test_command: str = TEST_COMMA
         commit_sha=commit,
         agent=agent,
         test_command=test_command,
-        task_queue=queue_of(str(services.settings.data_dir)),
+        task_queue=queue_of(services.settings.runs_of),
         patience=Patience(heartbeat=3.0),
     )
 

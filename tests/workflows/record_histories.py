@@ -15,12 +15,15 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1]))
 
+from msgspec.structs import replace  # noqa: E402
+
 from smp.adapters.runs_temporal import connect  # noqa: E402
 from smp.cli import devserver  # noqa: E402
 from smp.domain.ids import AgentId, FilePath, HandoffId  # noqa: E402
 from smp.domain.runs import REAP_WORKFLOW, Command, Edit, EditList, EditStep, Proposed, Remote, ReviewWord  # noqa: E402
 from smp.domain.swarms import SwarmRequest, SwarmSession  # noqa: E402
-from tests.builders.session_rig import Rig, server_settings  # noqa: E402
+from tests.builders.session_doubles import SessionDoubles  # noqa: E402
+from tests.builders.session_rig import PATIENCE, Rig, server_settings  # noqa: E402
 
 AGENT = EditList(
     steps=tuple(
@@ -115,6 +118,18 @@ def reviewed(rig: Rig) -> str:
         return _ended(rig, run)
 
 
+def host_lost(rig: Rig) -> str:
+    rig.hold_file.touch()
+    first = rig.spawn_worker(host="A", hold=("verify.integrity",))
+    run = rig.engine.start_session(rig.request(AGENT, patience=replace(PATIENCE, host=2.0, host_silent=2.0)))
+    rig.wait_until(lambda: SessionDoubles(rig.options()).holding("verify.integrity"))
+    first.kill()
+    first.wait(30)
+    rig.hold_file.unlink()
+    with rig.worker(host="B"):
+        return _ended(rig, run)
+
+
 def _swarm(rig: Rig, tasks: int, *, continue_after: int = 200) -> SwarmRequest:
     sessions = tuple(
         SwarmSession(name=f"task-{number}", request=rig.request(AGENT, tests=())) for number in range(1, tasks + 1)
@@ -165,7 +180,20 @@ def reap(rig: Rig) -> str:
 
 CASES: dict[str, Callable[[Rig], str]] = {
     case.__name__: case
-    for case in (completed, looped, budget, cancelled, expired, conflict, command, unjudged, reset, remote, reviewed)
+    for case in (
+        completed,
+        looped,
+        budget,
+        cancelled,
+        expired,
+        conflict,
+        command,
+        unjudged,
+        reset,
+        remote,
+        reviewed,
+        host_lost,
+    )
 }
 OTHERS: dict[str, Callable[[Rig], str]] = {
     case.__name__: case for case in (swarm, swarm_continued, swarm_cancelled, reap)

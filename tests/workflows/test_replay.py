@@ -32,6 +32,7 @@ EXPECTED = {
     "remote",
     "reset",
     "reviewed",
+    "host_lost",
 }
 SWARMS = {"swarm", "swarm_continued", "swarm_cancelled"}
 

@@ -232,7 +232,7 @@ class SwarmsResult(Result, frozen=True, kw_only=True):
 def swarms(params: SwarmsParams, ctx: RequestContext) -> SwarmsResult:
     """Swarms of this repository that Temporal knows; -32014 where it does not answer."""
     settings = ctx.services.settings
-    runs = ctx.services.runs.swarms(queue_of(str(settings.data_dir)), limit=params.limit)
+    runs = ctx.services.runs.swarms(queue_of(settings.runs_of), limit=params.limit)
     return SwarmsResult(
         swarms=tuple(
             SwarmRunResult(
@@ -287,7 +287,7 @@ def swarm(params: SwarmParams, ctx: RequestContext) -> SwarmResult:
     """The board of one swarm: each task with its session, and at the end how the branches merge."""
     services = ctx.services
     workflow_id = swarm_workflow_id(params.swarm_id)
-    queue = queue_of(str(services.settings.data_dir))
+    queue = queue_of(services.settings.runs_of)
     phases = {run.workflow_id: run.phase for run in services.runs.sessions(queue, limit=1000)}
     ended = services.runs.swarm_within(workflow_id, OUTCOME_WAIT_MS)
     if ended is None:

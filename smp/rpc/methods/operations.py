@@ -218,9 +218,7 @@ def sessions(params: SessionsParams, ctx: RequestContext) -> SessionsResult:
 def _phases(ctx: RequestContext) -> dict[SessionId, str] | None:
     """Phase by session of the runs that Temporal knows; None where it does not answer."""
     try:
-        runs = ctx.services.runs.sessions(
-            queue_of(str(ctx.services.settings.data_dir)), limit=1000, wait_ms=RUNS_WAIT_MS
-        )
+        runs = ctx.services.runs.sessions(queue_of(ctx.services.settings.runs_of), limit=1000, wait_ms=RUNS_WAIT_MS)
     except Unavailable:
         return None
     return {SessionId(run.workflow_id.removeprefix("session/")): run.phase for run in runs}

@@ -25,6 +25,19 @@ def test_two_repositories_on_one_server_share_no_queue(tmp_path: Path) -> None:
     assert len({one.session, one.host, other.session, other.host}) == 4
 
 
+def test_hosts_that_share_a_repository_share_its_queue_and_keep_their_own(tmp_path: Path) -> None:
+    one, other = (queues_of(tmp_path / name / ".smp", "shared-id") for name in "ab")
+    assert one.session == other.session != queues_of(tmp_path / "a" / ".smp").session
+    assert one.host != other.host
+
+
+def test_runs_are_shared_only_where_sessions_are(tmp_path: Path) -> None:
+    named = {"SMP_GRAPH_REPOSITORY": "shared-id"}
+    shared = load_settings(tmp_path, environ=named | {"SMP_PROFILE": "server"})
+    assert shared.runs_of == "shared-id"
+    assert load_settings(tmp_path, environ=named).runs_of == str(tmp_path / ".smp")
+
+
 def test_the_queues_of_a_repository_outlive_the_worker(tmp_path: Path) -> None:
     assert queues_of(tmp_path / ".smp") == queues_of(tmp_path / ".smp")
 
