@@ -174,6 +174,15 @@ class ObservabilitySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fi
     worker_metrics: str = ""
 
 
+class GateSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Attributes:
+    mutator: What makes and judges mutants of JavaScript and TypeScript: `native`, `stryker` (an error where the project has not
+        installed it), or `auto`: Stryker where it is installed. Python's are always our own.
+    """
+
+    mutator: Literal["auto", "native", "stryker"] = "auto"
+
+
 class SafetySettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Attributes:
     ttl_seconds: Default life of a session, extended by each call.
@@ -211,6 +220,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sandbox: SandboxSettings = SandboxSettings()
     temporal: TemporalSettings = TemporalSettings()
     serve: ServeSettings = ServeSettings()
+    gate: GateSettings = GateSettings()
     safety: SafetySettings = SafetySettings()
     forge: ForgeSettings = ForgeSettings()
     observability: ObservabilitySettings = ObservabilitySettings()

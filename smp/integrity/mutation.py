@@ -14,12 +14,14 @@ from collections.abc import Callable
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from smp.domain.errors import SandboxFailed, TooLarge
 from smp.domain.ids import FilePath
 from smp.domain.mutants import Mutant, MutantOutcome, MutantStatus
 from smp.domain.sandboxes import Execution, Limits, Sandbox
 from smp.integrity.assertions import rules_for
+from smp.integrity.stryker import StrykerMutant, outcomes
 from smp.languages.assertions import AssertionRules
 from smp.ports.sandbox_driver import SandboxDriver
 
@@ -77,13 +79,16 @@ class _Result(Struct, kw_only=True):
     executable: list[int] = []
     verdicts: list[tuple[int, str, str | None]] = []
     left: list[int] = []
+    stryker: tuple[StrykerMutant, ...] | None = None
 
 
 class MutationTester:
     """Runs jobs in boxes; keeps no state of its own, safe from any thread."""
 
-    def __init__(self, driver: SandboxDriver) -> None:
+    def __init__(self, driver: SandboxDriver, *, mutator: str = "native") -> None:
+        """mutator: As in `smp.settings.GateSettings`."""
         self._driver = driver
+        self._mutator = mutator
 
     def run(
         self,
@@ -94,13 +99,17 @@ class MutationTester:
         mutants: tuple[Mutant, ...],
         *,
         limits: Limits,
+        lines: frozenset[int] | None = None,
         heartbeat: Callable[[], None] | None = None,
     ) -> SuiteRun:
         """Run the tests of `test_file` once clean, then against each mutant of `target`.
 
+        Where the runner hands the work to the project's own tool, its mutants take the place of those that tests reach.
+
         Args:
             source: The target's bytes in the box; a target that differs from them is refused.
             mutants: Their `index` must be unique. None at all gives the clean run alone.
+            lines: Lines of the target that count, for such a tool; all when None.
 
         Raises:
             SandboxFailed: The runner left no result; the message carries the end of its output.
@@ -111,12 +120,19 @@ class MutationTester:
         verdicts: dict[int, tuple[str, str | None]] = {}
         first: _Result | None = None
         for _ in range(MAX_ROUNDS):
-            job, batch = _pack(rules, target, source, test_file, tuple(waiting.values()), limits)
+            job, batch = _pack(
+                rules, target, source, test_file, tuple(waiting.values()), limits, mutator=self._mutator, lines=lines
+            )
             result = self._execute(box, rules.runner, job, limits, heartbeat)
             first = first or result
             if result.state != "clean":
                 return SuiteRun(is_green=False, passed=result.passed, failed=result.failed, output=result.output)
             verdicts |= {index: (status, test) for index, status, test in result.verdicts}
+            if result.stryker is not None:
+                judged = tuple(mutant for mutant in mutants if mutant.index in verdicts)
+                own = _suite_run(first, judged, verdicts)
+                theirs = outcomes(result.stryker, target, source, test_file, first_index=len(mutants))
+                return replace(own, outcomes=(*own.outcomes, *theirs))
             waiting = {index: mutant for index, mutant in waiting.items() if index in result.left or index not in batch}
             if not waiting:
                 return _suite_run(first, mutants, verdicts)
@@ -151,6 +167,9 @@ def _pack(
     test_file: FilePath,
     mutants: tuple[Mutant, ...],
     limits: Limits,
+    *,
+    mutator: str,
+    lines: frozenset[int] | None,
 ) -> tuple[str, frozenset[int]]:
     """A job and the indices in it: as many mutants as fit into one command, at least one."""
     rows = [[m.index, m.line, m.start_byte, m.end_byte, m.mutated] for m in mutants]
@@ -164,6 +183,8 @@ def _pack(
             "budget_seconds": limits.timeout_ms / 1000 * BUDGET_SHARE,
             "memory_mb": int(limits.memory_mb * MEMORY_SHARE),
             "mutants": rows,
+            "mutator": mutator,
+            "only": None if lines is None else sorted(lines),
         }
         packed = base64.b64encode(zlib.compress(msgspec.json.encode(job), 9)).decode("ascii")
         if len(packed) <= MAX_COMMAND_CHARS:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from smp.domain.errors import Invalid, SandboxFailed
 from smp.domain.graph import Node, NodeKind
 from smp.domain.ids import ContentHash, FilePath, NodeId, SandboxId, VerifyId, mint_node_id
-from smp.domain.mutants import IntegrityReport, MissingAssert, Mutant, MutantStatus
+from smp.domain.mutants import IntegrityReport, MissingAssert, Mutant, MutantOutcome, MutantStatus
 from smp.domain.paths import repository_path
 from smp.domain.sandboxes import ChangedFile, Limits, Sandbox, SandboxSpec
 from smp.domain.sessions import Session
@@ -61,7 +61,7 @@ class IntegrityService:
         self._graph = graph
         self._metadata = metadata
         self._mutator = mutator
-        self._tester = MutationTester(driver)
+        self._tester = MutationTester(driver, mutator=settings.gate.mutator)
 
     def verify(
         self,
@@ -120,10 +120,13 @@ class IntegrityService:
         if missing:
             report = replace(report, failure_code="MISSING_AST_ASSERT", missing_asserts=missing)
         else:
-            mutants = self._mutants(target, source, nodes, lines)
+            owner = _owners(target, nodes)
+            found = self._mutator.enumerate(target, source, lines=lines)
+            mutants = tuple(replace(mutant, node_id=owner(mutant.line)) for mutant in found)
             limits = self._limits()
             with self._left_as_found(sandbox, changes):
                 suite = self._suite(report, sandbox, source, mutants, lines, limits, heartbeat)
+                suite = replace(suite, outcomes=tuple(_with_owner(one, owner) for one in suite.outcomes))
                 report = _judged(report, suite, [node for node in nodes if _touches(node, lines)])
                 report = with_marks(report, marks_of(self._artifacts, session.id, report.target_hash))
             if suite.is_green:
@@ -219,19 +222,6 @@ class IntegrityService:
                 raise Invalid(f"no file {path!r} in the box; write it there first or correct the path", path=parameter)
         return found[target], found[test]
 
-    def _mutants(
-        self, target: FilePath, source: bytes, nodes: list[Node], lines: frozenset[int] | None
-    ) -> tuple[Mutant, ...]:
-        """Mutants with the innermost definition that holds each."""
-        narrow = sorted(nodes, key=lambda node: node.end_line - node.start_line)
-        whole = mint_node_id("file", target)
-
-        def owner(line: int) -> NodeId:
-            return next((node.id for node in narrow if node.start_line <= line <= node.end_line), whole)
-
-        found = self._mutator.enumerate(target, source, lines=lines)
-        return tuple(replace(mutant, node_id=owner(mutant.line)) for mutant in found)
-
     def _suite(
         self,
         report: IntegrityReport,
@@ -243,13 +233,21 @@ class IntegrityService:
         heartbeat: Callable[[], None] | None,
     ) -> SuiteRun:
         asked = "all" if lines is None else ",".join(str(line) for line in sorted(lines))
-        parts = (report.tree_hash, report.target_file, report.test_file, asked, *(mutant.mutated for mutant in mutants))
+        texts = (mutant.mutated for mutant in mutants)
+        parts = (report.tree_hash, report.target_file, report.test_file, asked, self._settings.gate.mutator, *texts)
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         kept = self._artifacts.get(MUTATION, key)
         if kept is not None:
             return msgspec.json.decode(kept, type=SuiteRun)
         suite = self._tester.run(
-            sandbox, report.target_file, source, report.test_file, mutants, limits=limits, heartbeat=heartbeat
+            sandbox,
+            report.target_file,
+            source,
+            report.test_file,
+            mutants,
+            limits=limits,
+            lines=lines,
+            heartbeat=heartbeat,
         )
         if suite.is_green:  # a red suite may be red by chance
             self._artifacts.put(MUTATION, key, msgspec.json.encode(suite))
@@ -334,6 +332,23 @@ class IntegrityService:
             except SandboxFailed:
                 return None
             return suite.coverage_pct() if suite.is_green else None
+
+
+def _owners(target: FilePath, nodes: list[Node]) -> Callable[[int], NodeId]:
+    """Line of a file → the innermost definition that holds it."""
+    narrow = sorted(nodes, key=lambda node: node.end_line - node.start_line)
+    whole = mint_node_id("file", target)
+
+    def owner(line: int) -> NodeId:
+        return next((node.id for node in narrow if node.start_line <= line <= node.end_line), whole)
+
+    return owner
+
+
+def _with_owner(outcome: MutantOutcome, owner: Callable[[int], NodeId]) -> MutantOutcome:
+    """A tool of the project's own knows lines, not definitions."""
+    mutant = outcome.mutant
+    return outcome if mutant.node_id else replace(outcome, mutant=replace(mutant, node_id=owner(mutant.line)))
 
 
 def _touches(node: Node, lines: frozenset[int] | None) -> bool:

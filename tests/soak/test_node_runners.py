@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from platformdirs import user_cache_path
 
 from smp.domain.mutants import IntegrityReport, MutantStatus
+from tests.builders.npm_packages import installed
 from tests.contract.integrity.conftest import Gate
 from tests.contract.integrity.conftest import gate as gate
 
@@ -46,17 +45,6 @@ KINDS = {
     "vitest@1": ("vitest", "ts"), "vitest@3": ("vitest", "ts"), "vitest@4": ("vitest", "ts"), "jest@29": ("jest", "js"),
     "jest@30": ("jest", "js"), "mocha@11": ("mocha", "js"),
 }  # fmt: skip
-
-
-def installed(*packages: str) -> Path:
-    """`node_modules` with these packages."""
-    name = "+".join(one.replace("/", "-") for one in packages)
-    folder = user_cache_path("smp") / "bench" / "gate" / "npm" / name
-    if not (folder / "node_modules" / ".package-lock.json").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "package.json").write_text('{"private": true}')
-        subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund", *packages], cwd=folder, check=True)
-    return folder / "node_modules"
 
 
 def shop(gate: Make, kind: str, *, tests: str = TESTS) -> Gate:

@@ -3,7 +3,8 @@
     python node_runner.py < job        # writes $SMP_OUT/mutation.json
 
 The job is that of `mutation_runner.py`, with `probed` (the target with probes, see the language's `probes`), `probes` (all
-their numbers) and `probe_of` (index of a mutant → its probe). The tests run in a copy of the checkout, which goes with the
+their numbers), `probe_of` (index of a mutant → its probe), `mutator` (`native`, `stryker`, `auto`) and `only` (lines, or null for
+all). The tests run in a copy of the checkout, which goes with the
 process: whatever ends it, no mutant is left in the checkout. First they run as they are, then once more over the probes, which
 tells the statements that each test reaches; then for each mutant behind one of those the tests that reach it, until the first
 failure, with limits from the clean run. vitest and jest stay warm between two runs, mocha and Node's own runner start anew.
@@ -39,6 +40,7 @@ from node_commands import (
     read_report,
     read_tap,
 )
+from node_stryker import mutants, ranges, wanted
 from node_warm import DRIVER, WarmSession
 
 MIN_CPU_SECONDS = 4
@@ -100,7 +102,9 @@ class Run:
             return failing(clean, self.test)
         self.clean = clean
         self.titles = [titles for titles, *_ in clean["tests"]]
-        self.keep_warm()
+        stryker = wanted(self.job["mutator"]) if self.job["mutants"] else None
+        if stryker is None:
+            self.keep_warm()
         first = {
             "state": "clean", "passed": len(self.titles), "failed": 0, "output": "", **self.lines(),
             "executable": self.job["probes"], "verdicts": [], "left": [],
@@ -111,6 +115,8 @@ class Run:
             probe = self.job["probe_of"].get(str(index))
             if probe is not None and probe not in reached:
                 first["verdicts"].append([index, "not_covered", None])
+            elif stryker is not None:
+                continue
             elif time.monotonic() - self.started > self.job["budget_seconds"]:
                 first["left"].append(index)
             else:
@@ -118,7 +124,23 @@ class Run:
                 is_whole = probe is None or probe in everywhere or not self.can_choose
                 mutated = self.source[:start] + text.encode() + self.source[end:]
                 first["verdicts"].append(verdict(index, self.judged(mutated, [] if is_whole else tests), self.test))
+        if stryker is not None:
+            first["stryker"] = self.by_stryker(stryker, reached)
         return first
+
+    def by_stryker(self, program: str, reached: set[int]) -> list[dict]:
+        """The mutants of the lines that tests reach, as the project's own Stryker sees them."""
+        with open(self.target, "wb") as file:
+            file.write(self.source)
+        lines = ranges(self.job["only"], self.job["probes"], reached, self.source.count(b"\n") + 1)
+        if not lines:
+            return []
+        left = self.job["budget_seconds"] - (time.monotonic() - self.started)
+        command = [part.replace("{report}", os.devnull) for part in self.command]
+        return mutants(
+            program, self.command[0], self.copy, os.path.normpath(self.job["target"]), lines, command,
+            environment=self.environment, folder=os.path.dirname(self.copy), seconds=max(left, MIN_WALL_SECONDS),
+        )  # fmt: skip
 
     def keep_warm(self) -> None:
         """Start a warm session if the runner has one, and see that it runs the same tests and notices a changed target."""
