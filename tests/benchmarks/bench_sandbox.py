@@ -23,12 +23,15 @@ from pathlib import Path
 from smp.adapters.clock_system import SystemClock
 from smp.adapters.sandbox_bubblewrap.driver import BubblewrapDriver
 from smp.adapters.sandbox_bubblewrap.limits import Rights, present_rights
+from smp.adapters.sandbox_microvm.driver import MicrovmDriver
 from smp.domain.ids import CommitSha, SandboxId, SessionId
 from smp.domain.sandboxes import Limits, Sandbox, SandboxSpec
+from smp.ports.sandbox_driver import SandboxDriver
 from smp.settings import load_settings
 
 FILES, FOLDERS, BOXES = 7_000, 200, 10
 SEED = 7
+LOOP = "python -c 'total = 0\nfor number in range(2_000_000): total += number % 7\nprint(total)'"
 
 
 def make_repository(folder: Path) -> CommitSha:
@@ -56,7 +59,7 @@ def processor_s() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in found)
 
 
-def spawn(driver: BubblewrapDriver, commit: CommitSha) -> Sandbox:
+def spawn(driver: SandboxDriver, commit: CommitSha) -> Sandbox:
     """A box of its own."""
     return driver.spawn(
         SandboxSpec(
@@ -65,7 +68,7 @@ def spawn(driver: BubblewrapDriver, commit: CommitSha) -> Sandbox:
     )
 
 
-def first_output(driver: BubblewrapDriver, commit: CommitSha, rounds: int) -> None:
+def first_output(driver: SandboxDriver, commit: CommitSha, rounds: int) -> None:
     """Print how long it takes from asking for a box to the end of `echo`, the way through the supervisor included."""
     spent, used = [], []
     for _ in range(rounds):
@@ -79,7 +82,36 @@ def first_output(driver: BubblewrapDriver, commit: CommitSha, rounds: int) -> No
     print(f"  spawn to first output, {rounds} rounds: {line}")
 
 
-def ten_boxes(driver: BubblewrapDriver, commit: CommitSha, checkout: Path, folder: Path) -> None:
+def computing(driver: SandboxDriver, commit: CommitSha, rounds: int) -> None:
+    """Print how long a loop of two million additions takes from within, its interpreter's start included."""
+    box = spawn(driver, commit)
+    spent = [driver.execute(box, LOOP, limits=Limits()).duration_ms for _ in range(rounds)]
+    driver.destroy(box)
+    print(f"  a Python loop in the box, {rounds} rounds: median {statistics.median(spent):.0f} ms")
+
+
+def machines(folder: Path, commit: CommitSha, rounds: int) -> None:
+    """The same of the microvm driver, where it can be had; a first use of the cache makes the guest."""
+    driver = MicrovmDriver(load_settings(folder / "repo", data_dir=folder / "machines"), SystemClock())
+    clock = time.perf_counter()
+    able = driver.capabilities()
+    if not able.available:
+        print(f"{able.driver}: not here ({'; '.join(able.missing)})")
+        return
+    print(f"{able.driver}: memory limit {able.memory_limit}, egress {able.egress}")
+    print(f"  guest and accelerator: {time.perf_counter() - clock:.2f} s")
+    clock = time.perf_counter()
+    box = spawn(driver, commit)
+    print(f"  checkout, history and disks of the commit, once: {time.perf_counter() - clock:.2f} s")
+    clock = time.perf_counter()
+    driver.execute(box, "true", limits=Limits())
+    print(f"  a first command, which may store a machine: {time.perf_counter() - clock:.2f} s")
+    driver.destroy(box)
+    first_output(driver, commit, rounds)
+    computing(driver, commit, rounds)
+
+
+def ten_boxes(driver: SandboxDriver, commit: CommitSha, checkout: Path, folder: Path) -> None:
     """Print time and disk of ten boxes, one after the other and at once, and of ten copies."""
     clock = time.perf_counter()
     boxes = [spawn(driver, commit) for _ in range(BOXES)]
@@ -130,7 +162,9 @@ def main() -> None:
                 f"  checkout of the commit, once: {time.perf_counter() - clock:.2f} s, {disk_bytes(checkout) >> 20} MB"
             )
             first_output(driver, commit, rounds)
+            computing(driver, commit, max(1, rounds // 4))
             ten_boxes(driver, commit, checkout, folder)
+        machines(folder, commit, max(1, rounds // 4))
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ def find_qemu() -> str:
 
 
 def make_guest(cache_dir: Path, progress: Callable[[str], None]) -> Guest:
-    """The guest's parts, made on first use (about two minutes where there is no Debian root yet).
+    """The guest's parts, made on first use.
 
     Raises:
         SandboxFailed: Something is missing; the message says what to run.

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from smp.adapters.sandbox_bubblewrap.once import make_once, storage_errors
+from smp.adapters.sandbox_bubblewrap.once import make_once, remove_tree, storage_errors
 from smp.adapters.sandbox_bubblewrap.state import boot_id, present_process
 from smp.adapters.sandbox_microvm.guest import Guest, find_qemu, identity, make_ramdisk
 from smp.adapters.sandbox_microvm.images import DEVICE_BYTES
@@ -39,6 +39,8 @@ _PROGRAM = (
 _APPEND = "console=ttyS0 quiet reboot=t panic=-1 random.trust_cpu=1"
 # Without these a guest that is emulated hangs in the calibration of its timers.
 _EMULATED = "tsc=unstable no_timer_check lpj=4000000 tsc_early_khz=2400000"
+_LAYOUT = "3"  # changes with the arguments of a machine, so that none is restored into another
+_UNUSED_S = 7 * 24 * 3600.0
 _OWN_MB = 256  # kernel, agent and supervisor, beside the box
 _STEP_MB = 1024
 _BOOT_S = 180.0
@@ -256,7 +258,7 @@ def store(guest: Guest, shape: Shape, cache_dir: Path, progress: Callable[[str],
         SandboxFailed: It does not boot; the message ends in the last lines of its console.
     """
     ramdisk = make_ramdisk(guest, cache_dir)
-    text = f"{identity(guest, ramdisk)} {shape} {_qemu_version()} {_APPEND} {_EMULATED} {DEVICE_BYTES}"
+    text = f"{_LAYOUT} {identity(guest, ramdisk)} {shape} {_qemu_version()} {_APPEND} {_EMULATED} {DEVICE_BYTES}"
     if shape.accelerator == "kvm":
         text += Path("/proc/cpuinfo").read_text().partition("\n\n")[0].partition("flags")[2]
     target = cache_dir / "microvm" / f"state-{hashlib.sha256(text.encode()).hexdigest()[:24]}"
@@ -271,8 +273,20 @@ def store(guest: Guest, shape: Shape, cache_dir: Path, progress: Callable[[str],
         with (staging / "state").open("wb"):
             (staging / "state").chmod(0o644)
         _boot_and_store(_at(staging, guest, shape), staging)
+        _prune(target.parent)
 
-    return _at(make_once(target, make), guest, shape)
+    made = make_once(target, make)
+    with contextlib.suppress(OSError):  # a cache that has become read-only still has the machine
+        os.utime(made)
+    return _at(made, guest, shape)
+
+
+def _prune(folder: Path) -> None:
+    """Remove stored machines that nobody has asked for in a while; running ones hold what they need of theirs."""
+    for path in folder.glob("state-*"):
+        with storage_errors("cannot remove a stored machine"):
+            if time.time() - path.stat().st_mtime > _UNUSED_S:
+                remove_tree(path)
 
 
 def _at(folder: Path, guest: Guest, shape: Shape) -> Stored:

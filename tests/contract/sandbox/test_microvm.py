@@ -40,6 +40,7 @@ pytestmark = [
 
 Run = Callable[..., Execution]
 ATTEMPTS = Path(__file__).with_name("attempts.py")
+SESSION = SessionId(f"ses_test{os.getpid()}")
 
 
 @pytest.fixture
@@ -66,7 +67,7 @@ def run(driver: MicrovmDriver, box: Sandbox) -> Run:
 def spec(head: CommitSha, **changes: object) -> SandboxSpec:
     plain = SandboxSpec(
         sandbox_id=SandboxId(SystemClock().fresh_id("box")),
-        session_id=SessionId("ses_test"),
+        session_id=SESSION,
         commit_sha=head,
         tracer=TracerName.MONITORING,
     )
@@ -74,14 +75,14 @@ def spec(head: CommitSha, **changes: object) -> SandboxSpec:
 
 
 def machines() -> list[str]:
-    """Command lines of the machines that run boxes of this test session's folders."""
+    """Command lines of the machines that run boxes of this test run."""
     found = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             line = entry.read_bytes().decode(errors="replace")
         except OSError:
             continue
-        if "\0smp-microvm:box_" in line:
+        if "\0smp-microvm:" in line and f":{SESSION}:" in line:
             found.append(line)
     return found
 
@@ -235,10 +236,10 @@ def test_a_killed_owner_leaves_nothing_after_the_next_start(
         "import sys; from pathlib import Path; from smp.adapters.clock_system import SystemClock; "
         "from smp.adapters.sandbox_microvm.driver import MicrovmDriver; from smp.domain.sandboxes import Limits, SandboxSpec; "
         "from smp.settings import load_settings; driver = MicrovmDriver(load_settings(Path(sys.argv[1])), SystemClock()); "
-        "box = driver.spawn(SandboxSpec(sandbox_id='box_doomed', session_id='ses_test', commit_sha=sys.argv[2])); "
+        "box = driver.spawn(SandboxSpec(sandbox_id='box_doomed', session_id=sys.argv[3], commit_sha=sys.argv[2])); "
         "driver.execute(box, 'sleep 600', limits=Limits())"
     )
-    owner = subprocess.Popen([sys.executable, "-c", program, str(settings.repo), head])
+    owner = subprocess.Popen([sys.executable, "-c", program, str(settings.repo), head, SESSION])
     wait_until(lambda: bool(machines()))
     owner.kill()
     owner.wait()
