@@ -1,6 +1,6 @@
 """Run the conformance kit against a live server on each fixture and hold the result against the recorded list.
 
-    python infra/conformance.py [--fixture NAME] [--group G …] [--check PATTERN …] [--record] [--profile server] [--driver docker]
+    python infra/conformance.py [--fixture NAME] [--group G …] [--check PATTERN …] [--record] [--profile server] [--driver docker|microvm]
 
 `tests/conformance/not_passing.json` holds, per fixture, the checks that do not pass yet. It may only shrink: a check
 that fails and is not listed, or passes and still is, fails the run. `--record` removes entries that pass now. `--profile server` starts Neo4j
@@ -83,6 +83,7 @@ def servers(profile: str, folder: Path) -> Iterator[None]:
 def daemon(driver: str, folder: Path) -> Iterator[None]:
     """What a sandbox driver needs while the context is open, and the environment that chooses it."""
     if driver != "docker":
+        os.environ["SMP_SANDBOX_DRIVER"] = driver
         yield
         return
     sys.path.insert(0, str(ROOT))
@@ -132,7 +133,7 @@ def main() -> int:
     parser.add_argument("--group", action="append")
     parser.add_argument("--check", action="append")
     parser.add_argument("--profile", choices=("embedded", "server"), default="embedded")
-    parser.add_argument("--driver", choices=("bubblewrap", "docker"), default="bubblewrap")
+    parser.add_argument("--driver", choices=("bubblewrap", "docker", "microvm"), default="bubblewrap")
     parser.add_argument("--record", action="store_true", help="take checks that pass now off the list")
     options = parser.parse_args()
     kit = Path(os.environ.get("SMP_SHARED", ROOT.parent / "shared")) / "conformance"

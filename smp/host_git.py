@@ -180,7 +180,7 @@ class HostGit:
 
     def _missing(self, error: FileNotFoundError) -> Unavailable | Invalid:
         if error.filename == "git" or self._repo.is_dir():
-            return Unavailable("git is not installed or not on PATH; install it", backend="git")
+            return Unavailable("git is not installed or not on PATH; install it: apt-get install git", backend="git")
         return Invalid(f"{str(self._repo)!r} is no folder; name the root of a checkout", path="repo")
 
     def _stamp(self) -> object | None:
