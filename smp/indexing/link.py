@@ -48,7 +48,7 @@ class LinkResult(Struct, frozen=True, kw_only=True):
     digests: dict[FilePath, bytes] = {}
 
 
-LINK_FORMAT = 20
+LINK_FORMAT = 21
 """Raised whenever the same analyses would give other edges; a state of another format is as none."""
 KEEP_FROM = 100
 """Fewer files are linked as fast as an archive is read."""

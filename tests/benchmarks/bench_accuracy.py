@@ -48,7 +48,10 @@ SECOND = (
     ),
 )
 THIRD = (Package("tomlkit", "0.15.2", "83e32755ba1d20d9340bd069ee97e9f6232ba2346b63ffcba425de01f7e327a6", "documents"),)
-ROUNDS = (FIRST, SECOND, THIRD)
+FOURTH = (
+    Package("sqlparse", "0.6.1", "ca722573f848ff2d30e40ea30f53a104b7dea7635ea9285891263eb2c58fb6e7", "token trees"),
+)
+ROUNDS = (FIRST, SECOND, THIRD, FOURTH)
 """The packages of each round of work. Those of a round share an environment, so that a later round leaves earlier recordings valid."""
 PACKAGES = tuple(package for packages in ROUNDS for package in packages)
 

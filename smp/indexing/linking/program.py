@@ -524,6 +524,8 @@ class Program(Modules):
             return self._called_base(unit, op)
         if op[0] == Op.PARAM:
             return []  # of a mixin: what it is given stands behind it where it is called
+        if op[0] == Op.ATTR and unit.summary.ops[op[1]][0] == Op.RECEIVER:
+            return self._received_base(unit, op)
         resolved = self.resolve(unit, at)
         found: list[ClassRef | str] = []
         for value in sorted(resolved.labels, key=lambda v: v.key):
@@ -538,6 +540,27 @@ class Program(Modules):
                 found += [base for base in self.base_values(owner, leaf_op[1]) if base not in found]
             elif leaf_op[0] in (Op.CALL, Op.APPLY, Op.ITEM) and (leaf_unit, leaf) != (unit.index, at):
                 found += [base for base in self.base_values(self.units[leaf_unit], leaf) if base not in found]
+        return found or [""]
+
+    def _received_base(self, unit: Unit, op: tuple[int, ...]) -> list[ClassRef | str]:
+        """A base that a method reads from its receiver, `class Inner(self.Base)`: a class in the body of the method's class, or
+        of one behind it."""
+        owner = unit.functions[unit.summary.ops[op[1]][1]].cls
+        if owner is None:
+            return [""]
+        name = unit.summary.names[op[2]]
+        self.read(("class", owner))
+        home = self.units[owner.unit]
+        held = [value for at in owner.members.get(name, ()) for value in self.resolve(home, at).labels]
+        if name not in owner.members:
+            inherited = self._inherited_type(owner, name, 0)
+            held = [inherited] if inherited is not None else []
+        found: list[ClassRef | str] = []
+        for value in sorted(held, key=lambda v: v.key):
+            if value.kind == CLASS and isinstance(value.ref, ClassRef):
+                found.append(value.ref)
+            elif value.kind == EXT:
+                found.append(value.name)
         return found or [""]
 
     def _called_base(self, unit: Unit, op: tuple[int, ...]) -> list[ClassRef | str]:

@@ -160,3 +160,45 @@ class SubChain(Chain):
 
 SubChain().step().extra()
 # -> SubChain.extra
+
+
+class Fixtures:
+    class Shared(Base):
+        pass
+
+
+class Suite(Fixtures):
+    class Near(Base):
+        pass
+
+    renamed = Base
+
+    def near(self):
+        class Local(self.Near):
+            pass
+
+        Local("d").shared()
+        # -> Base.__init__ [constructor]
+        # -> Base.shared [hierarchy]
+
+    def inherited(self):
+        class Local(self.Shared):
+            pass
+
+        Local("e").shared()
+        # -> Base.shared [hierarchy]
+
+    @classmethod
+    def by_another_name(cls):
+        class Local(cls.renamed):
+            pass
+
+        Local("f").shared()
+        # -> Base.shared [hierarchy]
+
+    def filled(self):
+        class Local(self.nowhere):
+            pass
+
+        Local("g").shared()
+        # -/> Base.shared

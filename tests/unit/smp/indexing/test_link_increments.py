@@ -118,3 +118,28 @@ def test_callers_elsewhere_follow_the_overloads_of_what_they_call(before: str, a
     expected = shown(link(reader.analysed(new), configs={}).edges)
     assert shown(dict(first.edges) | dict(again.edges)) == expected
     assert shown(first.edges) != expected
+
+
+_SUITE = "from shared import Shared\nclass Suite(Shared):\n    def run(self):\n        class Local(self.Model): ...\n        Local().go()\n"
+_MODEL = "class {name}:\n    class Model:\n        def go(self): ...\n"
+
+
+@pytest.mark.parametrize(("before", "after"), [("Other", "Shared"), ("Shared", "Other")])
+def test_a_base_read_from_the_receiver_follows_the_class_behind_it_elsewhere(before: str, after: str) -> None:
+    reader, linker = Reader(), Linker()
+    texts = {
+        name: _MODEL.format(name=name) + ("class Shared: ...\n" if name == "Other" else "") for name in (before, after)
+    }
+    old = {"shared.py": texts[before], "suite.py": _SUITE}
+    new = {"shared.py": texts[after], "suite.py": _SUITE}
+    first = linker(reader.analysed(old), configs={})
+    again = linker(
+        reader.analysed(new),
+        configs={},
+        changed=frozenset({FilePath("shared.py")}),
+        state=first.state,
+        digests=first.digests,
+    )
+    expected = shown(link(reader.analysed(new), configs={}).edges)
+    assert shown(dict(first.edges) | dict(again.edges)) == expected
+    assert shown(first.edges) != expected
