@@ -65,7 +65,8 @@ def main() -> None:
         for profile in PROFILES:
             given, servers = (environment, pids) if profile == "server" else ({}, [])
             settings = load_settings(repo, data_dir=folder / profile, environ=given)
-            measure(settings, servers, Columns(kept, profile), chosen.calls, chosen.seconds)
+            homes = [folder / "neo4j", folder / "weaviate"] if servers else []
+            measure(settings, servers, homes, Columns(kept, profile), chosen.calls, chosen.seconds)
     report(kept.figures)
     if chosen.write:
         path = ROOT / "infra" / "scale" / "figures-profiles.json"
@@ -112,7 +113,9 @@ class Columns:
         print(f"{time.strftime('%H:%M:%S')} {self._profile}: {words} (load {os.getloadavg()[0]:.1f})", flush=True)
 
 
-def measure(settings: Settings, servers: list[int], columns: Columns, count: int, seconds: float) -> None:
+def measure(
+    settings: Settings, servers: list[int], homes: list[Path], columns: Columns, count: int, seconds: float
+) -> None:
     """Everything of one profile that is not known yet."""
     services = build_platform(settings)
     if not columns.has("load, s"):
@@ -145,6 +148,7 @@ def measure(settings: Settings, servers: list[int], columns: Columns, count: int
                 "memory of this process, MB": resident(os.getpid()),
                 "memory of the servers, MB": sum(map(resident, servers)),
                 "disk of the data directory, MB": bytes_below(settings.data_dir) / 1e6,
+                "disk of the servers, MB": sum(bytes_below(home) for home in homes) / 1e6,
             }
         )
 

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -118,9 +118,9 @@ def open_shop(folder: Path) -> Iterator[Shop]:
 
 
 @contextlib.contextmanager
-def served(root: Path) -> Iterator[Shop]:
-    """A repository with a running server."""
-    environment = {
+def served(root: Path, more: Mapping[str, str] | None = None) -> Iterator[Shop]:
+    """A repository with a running server. more: variables of its environment."""
+    environment = dict(more or {}) | {
         "SMP_TEMPORAL_ADDRESS": f"127.0.0.1:{free_port()}",
         "SMP_TEMPORAL_UI_URL": f"http://127.0.0.1:{free_port()}",
     }
