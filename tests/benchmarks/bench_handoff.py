@@ -1,25 +1,22 @@
 """Real packages through the gate and the handoff, in real boxes: what a change costs and what leaves.
 
-    python tests/benchmarks/bench_handoff.py [--npm DEFU]
+    python tests/benchmarks/bench_handoff.py
 
-Two packages come from the package index into the user's cache folder; DEFU is a checkout of the npm package defu 6.1.7 with its
-tests, for which vitest is installed by npm beside them. Each gets one small change that keeps its behaviour. Then, over the
+Two packages come from the package index into the user's cache folder, one from npm, whose archive holds its tests (node:test); what it needs is
+installed beside it. Each gets one small change that keeps its behaviour. Then, over the
 protocol's own methods: session, box, change, the package's tests, mutants of the changed lines by them, branch on a bare
 remote, pull-request document.
 """
 
 from __future__ import annotations
 
-import argparse
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path
 
 from msgspec import Struct
-from platformdirs import user_cache_path
 
 from activities.integrity import changed_lines
 from smp.bootstrap import build_platform
@@ -27,8 +24,9 @@ from smp.rpc.dispatcher import Dispatcher
 from smp.rpc.methods import METHOD_GROUPS
 from smp.rpc.registry import MethodRegistry
 from smp.settings import load_settings
-from tests.benchmarks.bench_gate import unpacked
+from tests.benchmarks.bench_gate import unpacked, unpacked_npm
 from tests.builders.folder_boxes import git
+from tests.builders.npm_packages import installed
 from tests.builders.verified_shop import Shop
 
 
@@ -64,13 +62,15 @@ PYTHON = (
         requirements=("pytest", "pretend"),
     ),
 )
-NPM = Change(
-    name="defu 6.1.7",
-    target="src/_utils.ts",
-    test="test/utils.test.ts",
-    before='if (value === null || typeof value !== "object") {',
-    after='if (typeof value !== "object" || value === null) {',
-    command="node /node_modules/vitest/vitest.mjs run test/utils.test.ts",
+NPM = (
+    Change(
+        name="find-my-way 9.3.0",
+        target="lib/url-sanitizer.js",
+        test="test/querystring.test.js",
+        before="charCode === 63 || charCode === 35 ||",
+        after="charCode === 35 || charCode === 63 ||",
+        command="node --test test/querystring.test.js",
+    ),
 )
 
 
@@ -91,19 +91,11 @@ class Package(Shop):
         git(self.repo, "remote", "add", "origin", str(self.remote))
         git(self.repo, "push", "-q", "origin", "main")
         if not change.requirements:
-            shutil.copytree(vitest(), self.repo / "node_modules", symlinks=True)
+            needs = installed(change.name.replace(" ", "@"))
+            shutil.copytree(needs, self.repo / "node_modules", symlinks=True)
         self.services = build_platform(load_settings(self.repo, data_dir=root / "data"))
         self.services.indexer.refresh()
         self._dispatcher = Dispatcher(MethodRegistry(METHOD_GROUPS), self.services)
-
-
-def vitest() -> Path:
-    """An installation of vitest below the cache folder."""
-    folder = user_cache_path("smp") / "bench" / "gate" / "vitest"
-    if not (folder / "node_modules" / "vitest").is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["npm", "install", "--silent", "--no-audit", "--prefix", str(folder), "vitest@1"], check=True)
-    return folder / "node_modules"
 
 
 def went_through(source: Path, change: Change) -> None:
@@ -140,19 +132,18 @@ def went_through(source: Path, change: Change) -> None:
         package.ask("smp/sandbox/destroy", sandbox_id=box_id)
 
 
-def changes(npm: Path | None) -> Iterable[tuple[Path, Change]]:
+def changes() -> Iterable[tuple[Path, Change]]:
     """Packages with what is changed in them."""
     for change in PYTHON:
         name, version = change.name.split()
         yield unpacked(name, version), change
-    if npm is not None:
-        yield npm, NPM
+    for change in NPM:
+        name, version = change.name.split()
+        yield unpacked_npm(name, version), change
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--npm", type=Path)
-    for source, change in changes(parser.parse_args().npm):
+    for source, change in changes():
         went_through(source, change)
 
 

@@ -83,11 +83,14 @@ def support_candidates(test_file: FilePath, root: Node) -> tuple[FilePath, ...]:
         if not specifier.startswith("."):
             continue
         path = posixpath.normpath(posixpath.join(posixpath.dirname(test_file), specifier))
-        if path.startswith(".."):
+        if path.split("/")[0] in ("..", ".git") or "\0" in path:
             continue
         base, suffix = posixpath.splitext(path)
         bare = base if suffix in SUFFIXES else path
-        for candidate in (path, *(bare + one for one in SUFFIXES), *(f"{bare}/index{one}" for one in SUFFIXES)):
+        named = (
+            () if path == "." else (path, *(bare + one for one in SUFFIXES))
+        )  # the checkout itself: `require("../")`
+        for candidate in (*named, *(posixpath.normpath(f"{bare}/index{one}") for one in SUFFIXES)):
             if posixpath.splitext(candidate)[1] in SUFFIXES and candidate != test_file:
                 found.setdefault(FilePath(candidate))
     return tuple(found)

@@ -363,3 +363,23 @@ def test_a_test_beyond_the_bounds_counts_as_asserting() -> None:
 
 def test_damaged_files_are_read_as_far_as_possible() -> None:
     assert missing("net(1, 2); expect(true).toBe(true); const = ;") == {"net"}
+
+
+@pytest.mark.parametrize(
+    ("specifier", "expected"),
+    [
+        ("../", ["index.ts", "index.js"]),
+        ("..", ["index.ts", "index.js"]),
+        ("../src", ["src.ts", "src/index.ts"]),
+        ("./helper.js", ["tests/helper.js", "tests/helper.ts"]),
+        ("../../elsewhere", []),
+        ("../.git/config.js", []),
+    ],
+)
+def test_files_that_an_import_may_mean_are_files_of_the_checkout(specifier: str, expected: list[str]) -> None:
+    rules = assertion_rules(TEST)
+    assert rules is not None
+    found = rules.support(TEST, f'const it = require("{specifier}");'.encode())
+    assert set(expected) <= set(found)
+    assert bool(found) == bool(expected)
+    assert [path for path in found if not {"", ".", "..", ".git"}.isdisjoint(path.split("/")) or "\0" in path] == []
