@@ -1,10 +1,9 @@
 """The integrity gate on real packages: tests wrongly called vacuous, and the price of a mutant beside mutmut and cosmic-ray.
 
-    python tests/benchmarks/bench_gate.py [--vacuous] [--price] [--tools VENV]
+    python tests/benchmarks/bench_gate.py [--vacuous] [--price]
 
-Sources come from the package index, once, into the user's cache folder. `--tools` is a virtual environment with mutmut,
-cosmic-ray and pytest; the other tools and our runner then judge the same files with the same tests one after the other, in a
-copy each, three times (cosmic-ray once), and processor seconds are counted (a busy machine stretches the clock, not these).
+Sources come from the package indices, once, into the user's cache folder; so do mutmut, cosmic-ray and pytest, into a virtual environment
+there. The other tools and our runner judge the same files with the same tests one after the other, in a copy each, three times (cosmic-ray once), and processor seconds are counted (a busy machine stretches the clock, not these).
 Each tool makes mutants of its own: where two have made the very same change of a function, their verdicts are compared.
 """
 
@@ -49,6 +48,8 @@ NPM_PACKAGES = (
 )
 """Those of npm whose archive holds the tests, which run under node:test; one that `tape` runs was exchanged before anything was measured."""
 BAR_PCT = 2.0
+TOOL_PACKAGES = ("mutmut==3.8.1", "cosmic-ray==8.7.0", "pytest==9.2.0", "freezegun==1.5.5")
+"""What we are compared with, and what the tests of `PRICED` need."""
 PRICED = (
     ("src/itsdangerous/encoding.py", "tests/test_itsdangerous/test_encoding.py", True),
     ("src/itsdangerous/signer.py", "tests/test_itsdangerous/test_signer.py", False),
@@ -79,6 +80,17 @@ def unpacked(name: str, version: str) -> Path:
         with tarfile.open(next(folder.glob(f"{name.replace('-', '[-_]')}-{version}.tar.gz"))) as archive:
             archive.extractall(folder, filter="data")
     return found
+
+
+def tools_environment() -> Path:
+    """A virtual environment with the other tools, made once in the cache folder."""
+    name = hashlib.sha256(" ".join((*TOOL_PACKAGES, sys.version)).encode()).hexdigest()[:12]
+    folder = user_cache_path("smp") / "bench" / "gate" / f"tools-{name}"
+    if not (folder / "complete").exists():
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
+        subprocess.run([str(folder / "bin" / "python"), "-m", "pip", "install", "-q", *TOOL_PACKAGES], check=True)
+        (folder / "complete").touch()
+    return folder
 
 
 def unpacked_npm(name: str, version: str) -> Path:
@@ -248,14 +260,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vacuous", action="store_true")
     parser.add_argument("--price", action="store_true")
-    parser.add_argument("--tools", type=Path)
     options = parser.parse_args()
-    if options.vacuous or not options.price:
+    both = options.vacuous == options.price
+    if options.vacuous or both:
         vacuous()
-    if options.price:
-        if options.tools is None:
-            sys.exit("--price needs --tools: a virtual environment with mutmut, cosmic-ray and pytest")
-        price(options.tools)
+    if options.price or both:
+        price(tools_environment())
 
 
 if __name__ == "__main__":
