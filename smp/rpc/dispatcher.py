@@ -211,7 +211,7 @@ class Dispatcher:
         try:
             result = self.call(name, params, caller=caller)
         except msgspec.ValidationError as error:
-            return _failure(call_id, INVALID_PARAMS, str(error), path=path_of(error))
+            return _failure(call_id, INVALID_PARAMS, words_of(error, method.params), path=path_of(error))
         except SmpError as error:
             return Response(
                 id=call_id, error=ErrorObject(code=code_of(error), message=error.message, data=error.data() or UNSET)
@@ -261,6 +261,14 @@ def path_of(error: msgspec.ValidationError) -> str:
     if field:
         path = f"{path}.{field['field']}" if path else field["field"]
     return path or "params"
+
+
+def words_of(error: msgspec.ValidationError, params: type[Struct]) -> str:
+    """What a validation error says; of a parameter that there is not, or not yet, also which there are."""
+    text = str(error)
+    if _FIELD.search(text) is None or _PATH.search(text) is not None:
+        return text
+    return f"{text}; the parameters are {', '.join(params.__struct_encode_fields__) or 'none'}"
 
 
 def _failure(call_id: object, code: int, message: str, *, path: str | None = None) -> Response:

@@ -18,7 +18,7 @@ from mcp.server.lowlevel import Server
 from smp.domain.access import Grant
 from smp.domain.errors import SmpError
 from smp.domain.ids import FilePath
-from smp.rpc.dispatcher import Dispatcher, path_of
+from smp.rpc.dispatcher import Dispatcher, path_of, words_of
 from smp.rpc.errors import INTERNAL_ERROR, INVALID_PARAMS, code_of
 from smp.rpc.gate import grant_of
 from smp.rpc.mcp import resources
@@ -96,7 +96,7 @@ class McpServer:
             params = msgspec.convert(arguments, tool.params)
             results = tool.answer(params, desk)
         except msgspec.ValidationError as error:
-            return _failed(INVALID_PARAMS, str(error), {"path": path_of(error)})
+            return _failed(INVALID_PARAMS, words_of(error, tool.params), {"path": path_of(error)})
         except SmpError as error:
             return _failed(code_of(error), error.message, error.data())
         except Exception:  # noqa: BLE001 - the edge of the process: an agent must get an answer, the operator the cause
