@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import functools
 import hashlib
+import logging
 import re
 import socket
 import time
@@ -30,6 +31,8 @@ from weaviate.exceptions import UnexpectedStatusCodeError, WeaviateBaseError
 from smp.domain.errors import Invalid, Unavailable
 from smp.ports.vector_index import Match, Matrix, Vector, VectorIndex
 from smp.settings import VectorsSettings
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Objects = Collection[Any, Any]
@@ -299,6 +302,7 @@ class WeaviateVectorIndex(VectorIndex):
                     raise Unavailable(
                         f"Weaviate at {self._settings.url}: {said}; {hint}, then repeat the call", backend="weaviate"
                     ) from error
+                log.info("Weaviate does not serve (%s); the call is tried again in %.1f s", type(error).__name__, pause)
             time.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_S)
 

@@ -7,7 +7,8 @@ import subprocess
 import sys
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from smp.rpc.registry import MethodRegistry
 from smp.safety.audit import verify
 from smp.services import Services
 from smp.settings import GraphSettings, VectorsSettings, load_settings
+from tests.builders.outage import Outage, counted
 from tests.builders.server_profile import TestServer, nobody_listens
 from tests.builders.session_records import NOW, a_session
 
@@ -206,6 +208,12 @@ def test_a_client_that_is_not_installed_is_named_with_the_way_to_get_it(checkout
     assert "pip install 'smp[server]'" in done.stdout
 
 
+@pytest.fixture
+def outage() -> Iterator[Outage]:
+    with counted() as one:
+        yield one
+
+
 def run_all(works: list[Callable[[], None]]) -> tuple[list[threading.Thread], list[BaseException]]:
     failed: list[BaseException] = []
 
@@ -222,7 +230,7 @@ def run_all(works: list[Callable[[], None]]) -> tuple[list[threading.Thread], li
 
 
 def test_neo4j_killed_under_load_loses_nothing_and_doubles_nothing(
-    neo4j_server: TestServer, neo4j: GraphSettings, build: Any
+    neo4j_server: TestServer, neo4j: GraphSettings, build: Any, outage: Outage
 ) -> None:
     patient, repository = msgspec.structs.replace(neo4j, patience_s=150), uuid.uuid4().hex
     database = Neo4jDatabase(patient, repository)
@@ -235,9 +243,9 @@ def test_neo4j_killed_under_load_loses_nothing_and_doubles_nothing(
 
     def write() -> None:
         for _ in range(ROUNDS):
-            sessions.append(session.id, AuditEvent(seq=0, at=NOW, method="step"))
-            notifier.publish(ConflictDetected(file=FilePath("a.py")))
-            graph.observe_calls([build.edge("CALLS_RUNTIME", f, g, call_count=1)])
+            outage.call(lambda: sessions.append(session.id, AuditEvent(seq=0, at=NOW, method="step")))
+            outage.call(lambda: notifier.publish(ConflictDetected(file=FilePath("a.py"))))
+            outage.call(lambda: graph.observe_calls([build.edge("CALLS_RUNTIME", f, g, call_count=1)]))
             under_way.release()
 
     threads, failed = run_all([write] * WRITERS)
@@ -245,10 +253,13 @@ def test_neo4j_killed_under_load_loses_nothing_and_doubles_nothing(
         under_way.acquire()
     neo4j_server.kill()
     with pytest.raises(Unavailable, match="Neo4j at bolt"):
-        hasty.nodes([f.id])
+        outage.call(lambda: hasty.nodes([f.id]))
     neo4j_server.up()
     for thread in threads:
         thread.join(200)
+    outage.report("Neo4j")
+    assert (outage.calls, outage.refused) == (3 * ROUNDS * WRITERS + 1, 1)
+    assert 1 <= outage.waited <= outage.tried_again
     events = sessions.events(session.id)
     assert failed == []
     assert (len(events), verify(events)) == (1 + ROUNDS * WRITERS, None)
@@ -260,7 +271,7 @@ def test_neo4j_killed_under_load_loses_nothing_and_doubles_nothing(
 
 
 def test_weaviate_killed_under_load_loses_nothing_and_doubles_nothing(
-    weaviate_server: TestServer, weaviate: VectorsSettings
+    weaviate_server: TestServer, weaviate: VectorsSettings, outage: Outage
 ) -> None:
     repository = uuid.uuid4().hex
     index = WeaviateVectorIndex(msgspec.structs.replace(weaviate, patience_s=150), repository, "m")
@@ -272,7 +283,7 @@ def test_weaviate_killed_under_load_loses_nothing_and_doubles_nothing(
 
     def write(writer: int) -> None:
         for number in range(ROUNDS):
-            index.upsert("nodes", (f"{writer}-{number}",), vector, ("h",))
+            outage.call(partial(index.upsert, "nodes", (f"{writer}-{number}",), vector, ("h",)))
             under_way.release()
 
     threads, failed = run_all([lambda: write(0), lambda: write(1), lambda: write(2)])
@@ -280,10 +291,13 @@ def test_weaviate_killed_under_load_loses_nothing_and_doubles_nothing(
         under_way.acquire()
     weaviate_server.kill()
     with pytest.raises(Unavailable, match="Weaviate at http"):
-        hasty.nearest("nodes", vector[0], k=1)
+        outage.call(lambda: hasty.nearest("nodes", vector[0], k=1))
     weaviate_server.up()
     for thread in threads:
         thread.join(200)
+    outage.report("Weaviate")
+    assert (outage.calls, outage.refused) == (3 * ROUNDS + 1, 1)
+    assert 1 <= outage.waited <= outage.tried_again
     assert failed == []
     assert index.count("nodes") == 1 + 3 * ROUNDS
     assert len(hasty.hashes("nodes")) == 1 + 3 * ROUNDS

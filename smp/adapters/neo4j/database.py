@@ -24,6 +24,8 @@ from smp.adapters.neo4j.schema import prepare
 from smp.domain.errors import Unavailable
 from smp.settings import GraphSettings
 
+log = logging.getLogger(__name__)
+
 T = TypeVar("T")
 BATCH = 5_000
 """Rows of one UNWIND."""
@@ -230,6 +232,7 @@ class Neo4jDatabase:
             except (DriverError, Neo4jError) as error:
                 if not _passing(error) or time.monotonic() + pause > deadline:
                     raise self._refused(error) from error
+                log.info("Neo4j does not serve (%s); the call is tried again in %.1f s", type(error).__name__, pause)
             time.sleep(pause)
             pause = min(2 * pause, 2.0)
 
