@@ -14,7 +14,7 @@ from smp.domain.sandboxes import Limits
 
 def test_activity_names_are_unique() -> None:
     names = [value for name, value in vars(contract).items() if name.isupper() and isinstance(value, str)]
-    assert len(names) == len(set(names)) == 23
+    assert len(names) == len(set(names)) == 24
 
 
 @given(st.text(max_size=9000), st.integers(200, 5000))
