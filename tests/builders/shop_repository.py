@@ -31,6 +31,12 @@ FIXED = "def discounted(cents: int, percent: int) -> int:\n    return cents - ce
 TESTS = FILES["tests/test_prices.py"] + "\n\ndef test_a_tenth_off() -> None:\n    assert discounted(1999, 10) == 1800\n"
 
 
+_COMMAND_LINE = (
+    # a shell without job control starts what it puts into the background deaf to Ctrl-C, and so would be all below it
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from smp.cli.main import main; main()"
+)
+
+
 class Shop:
     """The repository and how the product's processes are started for it."""
 
@@ -52,7 +58,7 @@ class Shop:
     def smp(self, *arguments: str) -> subprocess.Popen[str]:
         """The command line, started."""
         return subprocess.Popen(
-            [sys.executable, "-c", "from smp.cli.main import main; main()", *arguments, "--repo", str(self.repo)],
+            [sys.executable, "-c", _COMMAND_LINE, *arguments, "--repo", str(self.repo)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
